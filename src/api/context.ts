@@ -81,24 +81,27 @@ export async function resolveRun(
   throw refuseRun(request.params.id);
 }
 
-/** A question about one run, which is found before it is answered. */
-export interface RunQuestion<N extends RouteName> extends HandlerRequest<N> {
-  readonly run: FoundRun;
-  readonly groups: string[];
+export interface Question<N extends RouteName> extends HandlerRequest<N> {
   /** From before the first look, so that an answer never claims more than it includes. */
   readonly asOf: string;
+}
+
+export type Route<N extends RouteName> = (context: ApiContext, question: Question<N>) => ReturnType<Handler<N>>;
+
+/** A question about one run, which is found before it is answered. */
+export interface RunQuestion<N extends RouteName> extends Question<N> {
+  readonly run: FoundRun;
+  readonly groups: string[];
 }
 
 type RunRoute = { [N in RouteName]: ParamsOf<N> extends { readonly id: string } ? N : never }[RouteName];
 
 export function ofRun<N extends RunRoute>(
-  context: ApiContext,
-  answer: (question: RunQuestion<N>) => ReturnType<Handler<N>>,
-): Handler<N> {
-  return async (request) => {
-    const asOf = context.asOf();
-    const run = await resolveRun(context, request as HandlerRequest<N> & { params: { id: string } });
-    return answer({ ...request, run, groups: groupKeysOf(run), asOf });
+  answer: (context: ApiContext, question: RunQuestion<N>) => ReturnType<Handler<N>>,
+): Route<N> {
+  return async (context, question) => {
+    const run = await resolveRun(context, question as Question<N> & { params: { id: string } });
+    return answer(context, { ...question, run, groups: groupKeysOf(run) });
   };
 }
 

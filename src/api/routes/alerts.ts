@@ -1,28 +1,22 @@
 // What rules saw: of all runs, or of one.
 
-import { type ApiContext, ofRun } from "#api/context.ts";
+import { type ApiContext, ofRun, type Route } from "#api/context.ts";
 import type { Alert } from "#api/contract/rule.ts";
-import type { Handler } from "#api/handler.ts";
 import { ownRunsOf } from "#query/runs/find-run.ts";
 import type { Firing } from "#watch/firing.ts";
 import { listFirings } from "#watch/list-firings.ts";
 
 const limitDefault = 100;
 
-export function alertsRoute(context: ApiContext): Handler<"alerts"> {
-  return async ({ query, caller }) => {
-    const asOf = context.asOf();
-    return { alerts: await readAlerts(context, caller.workspace, null, query), as_of: asOf };
-  };
-}
+export const alertsRoute: Route<"alerts"> = async (context, { query, caller, asOf }) => {
+  return { alerts: await readAlerts(context, caller.workspace, null, query), as_of: asOf };
+};
 
-export function runAlertsRoute(context: ApiContext): Handler<"runAlerts"> {
-  return ofRun(context, async ({ asOf, run, caller, query }) => {
-    // What was seen of a run before it was joined to another stays with it.
-    const runs = ownRunsOf(run);
-    return { alerts: await readAlerts(context, caller.workspace, runs, query), as_of: asOf };
-  });
-}
+export const runAlertsRoute: Route<"runAlerts"> = ofRun(async (context, { asOf, run, caller, query }) => {
+  // What was seen of a run before it was joined to another stays with it.
+  const runs = ownRunsOf(run);
+  return { alerts: await readAlerts(context, caller.workspace, runs, query), as_of: asOf };
+});
 
 async function readAlerts(
   { sources }: ApiContext,

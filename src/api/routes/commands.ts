@@ -1,9 +1,8 @@
 // Commands to the workers of a run: who accepts them, what was sent, sending and cancelling.
 
-import { type ApiContext, ofRun } from "#api/context.ts";
+import { type ApiContext, ofRun, type Route } from "#api/context.ts";
 import type { Command, SentCommand } from "#api/contract/command.ts";
 import type { RunStatus } from "#api/contract/run.ts";
-import type { Handler } from "#api/handler.ts";
 import { Refusal, type RefusalPlace } from "#api/refusal.ts";
 import type { JsonObject } from "#base/json/value.ts";
 import { type Command as BookCommand, summarize } from "#control/book.ts";
@@ -17,45 +16,41 @@ const howToAccept =
   'No worker of this run takes commands. A worker asks for them with "accepts": ["command"] in its run_start ' +
   "(the SDK's startRun does), or is started with `tributary run -- …`, which passes them to its standard input.";
 
-export function commandsRoute(context: ApiContext): Handler<"commands"> {
-  return ofRun(context, async ({ asOf, run, caller }) => {
-    const runs = ownRunsOf(run);
-    const { workspace } = caller;
-    const accepting = runs.flatMap((run) => context.control.accepting(workspace, run));
-    return {
-      accepting,
-      how: accepting.length === 0 ? howToAccept : "",
-      commands: runs
-        .flatMap((run) => context.control.list(workspace, run))
-        .sort((a, b) => Number(a.createdNs - b.createdNs))
-        .map(toCommand),
-      as_of: asOf,
-    };
-  });
-}
+export const commandsRoute: Route<"commands"> = ofRun(async (context, { asOf, run, caller }) => {
+  const runs = ownRunsOf(run);
+  const { workspace } = caller;
+  const accepting = runs.flatMap((run) => context.control.accepting(workspace, run));
+  return {
+    accepting,
+    how: accepting.length === 0 ? howToAccept : "",
+    commands: runs
+      .flatMap((run) => context.control.list(workspace, run))
+      .sort((a, b) => Number(a.createdNs - b.createdNs))
+      .map(toCommand),
+    as_of: asOf,
+  };
+});
 
-export function sendCommandRoute(context: ApiContext): Handler<"sendCommand"> {
-  return ofRun(context, async ({ body, caller, run: found }) => {
-    const { control } = context;
-    const toOrder = (runId: string): CommandOrder => ({
-      workspace: caller.workspace,
-      runId,
-      type: body.type,
-      author: caller.name,
-      ...(body.payload === undefined ? {} : { payload: body.payload as JsonObject }),
-      ...(body.worker === undefined ? {} : { worker: body.worker }),
-      ...(body.reason === undefined ? {} : { reason: body.reason }),
-      ...(body.idempotency_key === undefined ? {} : { idempotencyKey: body.idempotency_key }),
-    });
-    const known = ownRunsOf(found).flatMap((runId) => control.known(toOrder(runId)) ?? []);
-    if (known.length > 0) return toAnswer(known);
-    await refuseEnded(context, caller.workspace, found);
-    const posted: (BookCommand | OrderRefusal)[] = [];
-    const acceptingIn = (run: string) => control.accepting(caller.workspace, run);
-    for (const runId of steeredRuns(found, acceptingIn, body.worker)) posted.push(await control.post(toOrder(runId)));
-    return toAnswer(posted);
+export const sendCommandRoute: Route<"sendCommand"> = ofRun(async (context, { body, caller, run: found }) => {
+  const { control } = context;
+  const toOrder = (runId: string): CommandOrder => ({
+    workspace: caller.workspace,
+    runId,
+    type: body.type,
+    author: caller.name,
+    ...(body.payload === undefined ? {} : { payload: body.payload as JsonObject }),
+    ...(body.worker === undefined ? {} : { worker: body.worker }),
+    ...(body.reason === undefined ? {} : { reason: body.reason }),
+    ...(body.idempotency_key === undefined ? {} : { idempotencyKey: body.idempotency_key }),
   });
-}
+  const known = ownRunsOf(found).flatMap((runId) => control.known(toOrder(runId)) ?? []);
+  if (known.length > 0) return toAnswer(known);
+  await refuseEnded(context, caller.workspace, found);
+  const posted: (BookCommand | OrderRefusal)[] = [];
+  const acceptingIn = (run: string) => control.accepting(caller.workspace, run);
+  for (const runId of steeredRuns(found, acceptingIn, body.worker)) posted.push(await control.post(toOrder(runId)));
+  return toAnswer(posted);
+});
 
 /** Joined runs have one each. */
 function toAnswer(posted: readonly (BookCommand | OrderRefusal)[]): SentCommand {
@@ -66,17 +61,15 @@ function toAnswer(posted: readonly (BookCommand | OrderRefusal)[]): SentCommand 
   return { ...(first as Command), also };
 }
 
-export function cancelCommandRoute(context: ApiContext): Handler<"cancelCommand"> {
-  return ofRun(context, async ({ params, caller, run }) => {
-    const runs = ownRunsOf(run);
-    const isMine = (run: string) =>
-      context.control.list(caller.workspace, run).some((one) => one.cmdId === params.command);
-    const runId = runs.find(isMine) ?? (runs[0] as string);
-    const cancelled = await context.control.cancel(caller.workspace, runId, params.command, caller.name);
-    if ("refused" in cancelled) throw toRefusal(cancelled, { part: "path", name: "command" });
-    return toCommand(cancelled);
-  });
-}
+export const cancelCommandRoute: Route<"cancelCommand"> = ofRun(async (context, { params, caller, run }) => {
+  const runs = ownRunsOf(run);
+  const isMine = (run: string) =>
+    context.control.list(caller.workspace, run).some((one) => one.cmdId === params.command);
+  const runId = runs.find(isMine) ?? (runs[0] as string);
+  const cancelled = await context.control.cancel(caller.workspace, runId, params.command, caller.name);
+  if ("refused" in cancelled) throw toRefusal(cancelled, { part: "path", name: "command" });
+  return toCommand(cancelled);
+});
 
 const ended: ReadonlySet<RunStatus> = new Set(["completed", "failed", "killed"]);
 

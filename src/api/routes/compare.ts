@@ -1,48 +1,44 @@
 // GET /compare: several runs side by side. What is read is read once for all of them.
 
-import type { ApiContext } from "#api/context.ts";
+import type { ApiContext, Route } from "#api/context.ts";
 import type { CompareAnswer, ComparePart } from "#api/contract/compare.ts";
 import type { Run } from "#api/contract/run.ts";
 import { toExactJson } from "#api/exact-json.ts";
-import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import * as compared from "#query/compare/read-compared.ts";
 import { lossKeys, readDivergences } from "./compare-divergence.ts";
 import { environmentOf, parseObject, toParams, toResource } from "./run-environment.ts";
 import { toSummary } from "./runs.ts";
 
-export function compareRoute(context: ApiContext): Handler<"compare"> {
-  return async ({ query, caller, signal }) => {
-    const asOf = context.asOf();
-    const { sources } = context;
-    const { workspace } = caller;
-    const hastens = query.part?.length === 1 && query.part[0] === "metrics";
-    const named = { workspace, ids: query.run, hastens };
-    const { runs, missing } = await compared.findCompared(sources, named, context.head());
-    if (runs.length === 0) throw unknownRuns(missing);
-    const groups = runs.flatMap((run) => run.groups);
-    const ids = runs.map(({ row }) => row.runId);
-    const asked = (part: ComparePart): boolean => query.part === undefined || query.part.includes(part);
-    const [texts, metrics, spans, tensors] = await Promise.all([
-      asked("params") ? readTexts(context, workspace, runs) : { params: [], env: [], source: [] },
-      asked("metrics") || asked("divergence") ? compared.readComparedMetrics(sources, groups) : [],
-      asked("spans") ? compared.readComparedSpans(sources, groups) : [],
-      asked("tensors") ? compared.readSharedTensors(sources, groups) : [],
-    ]);
-    return toExactJson<CompareAnswer>({
-      runs: runs.map(({ row }) => toSummary({ row, cells: [] })),
-      missing,
-      ...texts,
-      metrics: asked("metrics") ? await readMetricRows(context, workspace, runs, metrics) : [],
-      divergence: asked("divergence")
-        ? await readDivergences(sources, ids, groups, query.key ?? lossKeys(metrics), signal)
-        : [],
-      spans: spanRows(ids, spans),
-      tensors,
-      as_of: asOf,
-    });
-  };
-}
+export const compareRoute: Route<"compare"> = async (context, { query, caller, signal, asOf }) => {
+  const { sources } = context;
+  const { workspace } = caller;
+  const hastens = query.part?.length === 1 && query.part[0] === "metrics";
+  const named = { workspace, ids: query.run, hastens };
+  const { runs, missing } = await compared.findCompared(sources, named, context.head());
+  if (runs.length === 0) throw unknownRuns(missing);
+  const groups = runs.flatMap((run) => run.groups);
+  const ids = runs.map(({ row }) => row.runId);
+  const asked = (part: ComparePart): boolean => query.part === undefined || query.part.includes(part);
+  const [texts, metrics, spans, tensors] = await Promise.all([
+    asked("params") ? readTexts(context, workspace, runs) : { params: [], env: [], source: [] },
+    asked("metrics") || asked("divergence") ? compared.readComparedMetrics(sources, groups) : [],
+    asked("spans") ? compared.readComparedSpans(sources, groups) : [],
+    asked("tensors") ? compared.readSharedTensors(sources, groups) : [],
+  ]);
+  return toExactJson<CompareAnswer>({
+    runs: runs.map(({ row }) => toSummary({ row, cells: [] })),
+    missing,
+    ...texts,
+    metrics: asked("metrics") ? await readMetricRows(context, workspace, runs, metrics) : [],
+    divergence: asked("divergence")
+      ? await readDivergences(sources, ids, groups, query.key ?? lossKeys(metrics), signal)
+      : [],
+    spans: spanRows(ids, spans),
+    tensors,
+    as_of: asOf,
+  });
+};
 
 function unknownRuns(ids: readonly string[]): Refusal {
   const named = ids.map((id) => JSON.stringify(id)).join(" or ");

@@ -1,7 +1,6 @@
 // PATCH and DELETE of runs: what people change, kept apart from what clients sent, and written to the audit.
 
-import { type ApiContext, ofRun } from "#api/context.ts";
-import type { Handler } from "#api/handler.ts";
+import { type ApiContext, ofRun, type Route } from "#api/context.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { type FoundRun, findRun } from "#query/runs/find-run.ts";
@@ -10,58 +9,52 @@ import { type RunFacts, readFactsOfRuns } from "#query/runs/run-detail.ts";
 import { readRun } from "./run.ts";
 import { readFilter } from "./runs.ts";
 
-export function patchRunRoute(context: ApiContext): Handler<"patchRun"> {
-  return ofRun(context, async ({ body, caller, run }) => {
-    const [facts] = await readFactsOfRuns(context.sources, caller.workspace, [run]);
-    const before = facts?.edit ?? null;
-    const atNs = context.head().nowNs;
-    const row = {
-      workspace: caller.workspace,
-      run_id: run.runId,
-      name: body.name === undefined ? (before?.name ?? null) : body.name,
-      notes: body.notes ?? before?.notes ?? null,
-      tags: toTags(body.tags, before),
-      archived: (body.archived ?? before?.archived ?? false) ? 1 : 0,
-      author: caller.name,
-      version: atNs,
-    };
-    const audit = toAudit(caller.workspace, caller.name, "run_edited", run.runId, body, atNs);
-    await context.change([{ table: "run_edits", row }, audit], caller.workspace, caller.name);
-    return readRun(context, caller.workspace, run, context.asOf());
-  });
-}
+export const patchRunRoute: Route<"patchRun"> = ofRun(async (context, { body, caller, run }) => {
+  const [facts] = await readFactsOfRuns(context.sources, caller.workspace, [run]);
+  const before = facts?.edit ?? null;
+  const atNs = context.head().nowNs;
+  const row = {
+    workspace: caller.workspace,
+    run_id: run.runId,
+    name: body.name === undefined ? (before?.name ?? null) : body.name,
+    notes: body.notes ?? before?.notes ?? null,
+    tags: toTags(body.tags, before),
+    archived: (body.archived ?? before?.archived ?? false) ? 1 : 0,
+    author: caller.name,
+    version: atNs,
+  };
+  const audit = toAudit(caller.workspace, caller.name, "run_edited", run.runId, body, atNs);
+  await context.change([{ table: "run_edits", row }, audit], caller.workspace, caller.name);
+  return readRun(context, caller.workspace, run, context.asOf());
+});
 
 function toTags(tags: readonly string[] | null | undefined, before: RunFacts["edit"]): string {
   if (tags === undefined) return before?.tags ?? "";
   return tags === null ? "" : JSON.stringify(tags);
 }
 
-export function deleteRunRoute(context: ApiContext): Handler<"deleteRun"> {
-  return ofRun(context, async ({ run, caller }) => {
-    await deleteRuns(context, caller, [run]);
-    return { done: true, as_of: context.asOf() };
-  });
-}
+export const deleteRunRoute: Route<"deleteRun"> = ofRun(async (context, { run, caller }) => {
+  await deleteRuns(context, caller, [run]);
+  return { done: true, as_of: context.asOf() };
+});
 
-export function deleteRunsRoute(context: ApiContext): Handler<"deleteRuns"> {
-  return async ({ body, caller }) => {
-    if ((body.ids === undefined) === (body.filter === undefined))
-      throw new Refusal("delete_unclear", "Name the runs by `ids` or by `filter`, one of the two.", {
-        at: { part: "body" },
-      });
-    await context.sources.caughtUp();
-    const ids = body.ids ?? (await findRuns(context, caller.workspace, body.filter ?? ""));
-    const found = await Promise.all(ids.map((id) => findRun(context.sources, caller.workspace, id)));
-    const runs = [...new Map(found.flatMap((run) => (run === null ? [] : [[run.runId, run] as const]))).values()];
-    if (runs.length !== body.expect)
-      throw new Refusal("delete_changed", `${runs.length} runs match now, not ${body.expect}; nothing was deleted.`, {
-        hint: "Look at the runs again and repeat with the number you saw.",
-        at: { part: "body", name: "/expect" },
-      });
-    await deleteRuns(context, caller, runs);
-    return { deleted: runs.length, as_of: context.asOf() };
-  };
-}
+export const deleteRunsRoute: Route<"deleteRuns"> = async (context, { body, caller }) => {
+  if ((body.ids === undefined) === (body.filter === undefined))
+    throw new Refusal("delete_unclear", "Name the runs by `ids` or by `filter`, one of the two.", {
+      at: { part: "body" },
+    });
+  await context.sources.caughtUp();
+  const ids = body.ids ?? (await findRuns(context, caller.workspace, body.filter ?? ""));
+  const found = await Promise.all(ids.map((id) => findRun(context.sources, caller.workspace, id)));
+  const runs = [...new Map(found.flatMap((run) => (run === null ? [] : [[run.runId, run] as const]))).values()];
+  if (runs.length !== body.expect)
+    throw new Refusal("delete_changed", `${runs.length} runs match now, not ${body.expect}; nothing was deleted.`, {
+      hint: "Look at the runs again and repeat with the number you saw.",
+      at: { part: "body", name: "/expect" },
+    });
+  await deleteRuns(context, caller, runs);
+  return { deleted: runs.length, as_of: context.asOf() };
+};
 
 export async function findRuns(context: ApiContext, workspace: string, filter: string): Promise<string[]> {
   const question = {

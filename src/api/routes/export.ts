@@ -1,8 +1,8 @@
 // GET /runs/<id>/export and GET /export: a run, or the runs of a filter, taken away as a file.
 
-import { type ApiContext, ofRun } from "#api/context.ts";
+import { type ApiContext, ofRun, type Route } from "#api/context.ts";
 import type { ExportFormat } from "#api/contract/export.ts";
-import { FileBody, type Handler } from "#api/handler.ts";
+import { FileBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { exportCsv, exportParquet, exportTrace } from "#archive/export-files.ts";
 import { exportRuns } from "#archive/export-lines.ts";
@@ -21,30 +21,26 @@ const types: Readonly<Record<ExportFormat, readonly [type: string, ending: strin
   otlp_logs: ["application/x-protobuf", "logs.binpb"],
 };
 
-export function exportRunRoute(context: ApiContext): Handler<"exportRun"> {
-  return ofRun(context, async ({ query, caller, signal, run }) => {
-    const body =
-      query.format === "chrome"
-        ? exportTrace(context.sources.store, run, signal)
-        : await writeRuns(context, caller.workspace, [run], query, signal);
-    return toFile(query, run.runId, await startStream(body));
-  });
-}
+export const exportRunRoute: Route<"exportRun"> = ofRun(async (context, { query, caller, signal, run }) => {
+  const body =
+    query.format === "chrome"
+      ? exportTrace(context.sources.store, run, signal)
+      : await writeRuns(context, caller.workspace, [run], query, signal);
+  return toFile(query, run.runId, await startStream(body));
+});
 
-export function exportRunsRoute(context: ApiContext): Handler<"exportRuns"> {
-  return async ({ query, caller, signal }) => {
-    if (query.format === "chrome")
-      throw new Refusal("export_format", "A Chrome trace is of one run.", {
-        hint: "Use GET /api/v1/runs/<id>/export?format=chrome for each.",
-        at: { part: "query", name: "format" },
-      });
-    const ids = await findRuns(context, caller.workspace, query.filter ?? "");
-    const runs = await readFoundRuns(context.sources, caller.workspace, ids);
-    const isEverything = (query.filter ?? "").trim() === "";
-    const body = await writeRuns(context, caller.workspace, runs, { ...query, isEverything }, signal);
-    return toFile(query, "runs", await startStream(body));
-  };
-}
+export const exportRunsRoute: Route<"exportRuns"> = async (context, { query, caller, signal }) => {
+  if (query.format === "chrome")
+    throw new Refusal("export_format", "A Chrome trace is of one run.", {
+      hint: "Use GET /api/v1/runs/<id>/export?format=chrome for each.",
+      at: { part: "query", name: "format" },
+    });
+  const ids = await findRuns(context, caller.workspace, query.filter ?? "");
+  const runs = await readFoundRuns(context.sources, caller.workspace, ids);
+  const isEverything = (query.filter ?? "").trim() === "";
+  const body = await writeRuns(context, caller.workspace, runs, { ...query, isEverything }, signal);
+  return toFile(query, "runs", await startStream(body));
+};
 
 const otlpSignals: Readonly<Partial<Record<ExportFormat, OtlpRequest["signal"]>>> = {
   otlp_traces: "traces",

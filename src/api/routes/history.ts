@@ -1,29 +1,26 @@
 // POST /runs/<id>/history: what an export tells of a run beside its records. Nothing is done again because of it: a
 // fault is kept as it was, and a command that was still open when it was exported has expired here.
 
-import { type ApiContext, ofRun } from "#api/context.ts";
+import { ofRun, type Route } from "#api/context.ts";
 import type { HistoryFault, HistoryStep } from "#api/contract/history.ts";
-import type { Handler } from "#api/handler.ts";
 import { type CommandStep, fromCommandRow, rankOf, toStateChange } from "#control/command.ts";
 import { inWorkspace } from "#model/group-key.ts";
 
-export function runHistoryRoute(context: ApiContext): Handler<"runHistory"> {
-  return ofRun(context, async ({ body, caller, run, groups }) => {
-    const { workspace } = caller;
-    const { nowNs } = context.head();
-    // A command that is known here goes on as it does.
-    const known = new Set(context.control.list(workspace, run.runId).map(({ cmdId }) => cmdId));
-    const steps = (body.commands ?? [])
-      .filter(({ id }) => !known.has(id))
-      .flatMap((step) => toStep(step, workspace, run.runId) ?? []);
-    const changes = [...steps, ...endOf(steps, nowNs)].map((step) => toStateChange(step, nowNs));
-    if (changes.length > 0) await context.change(changes, workspace, caller.name);
-    const own = new Set(groups);
-    const faults = (body.faults ?? []).map((fault) => toFault(fault, workspace)).filter((one) => own.has(one.groupKey));
-    await context.keepFaults(faults, workspace);
-    return { accepted: steps.length + faults.length };
-  });
-}
+export const runHistoryRoute: Route<"runHistory"> = ofRun(async (context, { body, caller, run, groups }) => {
+  const { workspace } = caller;
+  const { nowNs } = context.head();
+  // A command that is known here goes on as it does.
+  const known = new Set(context.control.list(workspace, run.runId).map(({ cmdId }) => cmdId));
+  const steps = (body.commands ?? [])
+    .filter(({ id }) => !known.has(id))
+    .flatMap((step) => toStep(step, workspace, run.runId) ?? []);
+  const changes = [...steps, ...endOf(steps, nowNs)].map((step) => toStateChange(step, nowNs));
+  if (changes.length > 0) await context.change(changes, workspace, caller.name);
+  const own = new Set(groups);
+  const faults = (body.faults ?? []).map((fault) => toFault(fault, workspace)).filter((one) => own.has(one.groupKey));
+  await context.keepFaults(faults, workspace);
+  return { accepted: steps.length + faults.length };
+});
 
 function toStep(step: HistoryStep, workspace: string, runId: string): CommandStep | null {
   const { id, by, at_ns, expires_ns, ...words } = step;

@@ -1,8 +1,7 @@
 // Joining and parting runs: people say that what was recorded apart is one run, and can take it back. Only that is
 // stored; no record is touched.
 
-import { type ApiContext, ofRun, resolveRun } from "#api/context.ts";
-import type { Handler } from "#api/handler.ts";
+import { type Route, ofRun, resolveRun } from "#api/context.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { findRun, ownRunsOf } from "#query/runs/find-run.ts";
@@ -10,49 +9,45 @@ import { readJoined } from "#query/runs/joined.ts";
 import { toAudit } from "./edit.ts";
 import { readRun } from "./run.ts";
 
-export function joinRunsRoute(context: ApiContext): Handler<"joinRuns"> {
-  return async (request) => {
-    const { body, caller } = request;
-    const whole = await resolveRun(context, request);
-    const joined = new Set<string>();
-    for (const id of body.ids) {
-      const part = await resolveRun(context, { ...request, params: { id } });
-      if (part.runId === whole.runId)
-        throw new Refusal("runs_joined_already", `${JSON.stringify(id)} is part of ${whole.runId} already.`, {
-          at: { part: "body", name: "/ids" },
-        });
-      // What was joined to it comes along.
-      for (const run of ownRunsOf(part)) joined.add(run);
-    }
-    const atNs = context.head().nowNs;
-    const changes = [...joined].map((run_id): StateChange => {
-      const row = { workspace: caller.workspace, run_id, into_run: whole.runId, parted: 0 };
-      return { table: "joins", row: { ...row, author: caller.name, version: atNs } };
-    });
-    const audit = toAudit(caller.workspace, caller.name, "runs_joined", whole.runId, { runs: [...joined] }, atNs);
-    await context.change([...changes, audit], caller.workspace, caller.name);
-    const found = await findRun(context.sources, caller.workspace, whole.runId);
-    return readRun(context, caller.workspace, found ?? whole, context.asOf());
-  };
-}
-
-export function partRunsRoute(context: ApiContext): Handler<"partRuns"> {
-  return ofRun(context, async ({ caller, params, run: whole }) => {
-    const rows = await readJoined(context.sources, caller.workspace, whole.runId);
-    const parted = params.id === whole.runId ? rows : rows.filter(({ run_id }) => run_id === params.id);
-    if (parted.length === 0)
-      throw new Refusal("run_not_joined", `${JSON.stringify(params.id)} is not joined to another run.`, {
-        hint: rows.length === 0 ? "" : `Joined to ${whole.runId} are: ${rows.map(({ run_id }) => run_id).join(", ")}.`,
-        at: { part: "path", name: "id" },
+export const joinRunsRoute: Route<"joinRuns"> = async (context, request) => {
+  const { body, caller } = request;
+  const whole = await resolveRun(context, request);
+  const joined = new Set<string>();
+  for (const id of body.ids) {
+    const part = await resolveRun(context, { ...request, params: { id } });
+    if (part.runId === whole.runId)
+      throw new Refusal("runs_joined_already", `${JSON.stringify(id)} is part of ${whole.runId} already.`, {
+        at: { part: "body", name: "/ids" },
       });
-    const atNs = context.head().nowNs;
-    const changes = parted.map((row): StateChange => {
-      const version = row.version >= atNs ? row.version + 1n : atNs;
-      return { table: "joins", row: { ...row, parted: 1, author: caller.name, version } };
-    });
-    const runs = parted.map(({ run_id }) => run_id);
-    const audit = toAudit(caller.workspace, caller.name, "runs_parted", whole.runId, { runs }, atNs);
-    await context.change([...changes, audit], caller.workspace, caller.name);
-    return { parted: runs, as_of: context.asOf() };
+    // What was joined to it comes along.
+    for (const run of ownRunsOf(part)) joined.add(run);
+  }
+  const atNs = context.head().nowNs;
+  const changes = [...joined].map((run_id): StateChange => {
+    const row = { workspace: caller.workspace, run_id, into_run: whole.runId, parted: 0 };
+    return { table: "joins", row: { ...row, author: caller.name, version: atNs } };
   });
-}
+  const audit = toAudit(caller.workspace, caller.name, "runs_joined", whole.runId, { runs: [...joined] }, atNs);
+  await context.change([...changes, audit], caller.workspace, caller.name);
+  const found = await findRun(context.sources, caller.workspace, whole.runId);
+  return readRun(context, caller.workspace, found ?? whole, context.asOf());
+};
+
+export const partRunsRoute: Route<"partRuns"> = ofRun(async (context, { caller, params, run: whole }) => {
+  const rows = await readJoined(context.sources, caller.workspace, whole.runId);
+  const parted = params.id === whole.runId ? rows : rows.filter(({ run_id }) => run_id === params.id);
+  if (parted.length === 0)
+    throw new Refusal("run_not_joined", `${JSON.stringify(params.id)} is not joined to another run.`, {
+      hint: rows.length === 0 ? "" : `Joined to ${whole.runId} are: ${rows.map(({ run_id }) => run_id).join(", ")}.`,
+      at: { part: "path", name: "id" },
+    });
+  const atNs = context.head().nowNs;
+  const changes = parted.map((row): StateChange => {
+    const version = row.version >= atNs ? row.version + 1n : atNs;
+    return { table: "joins", row: { ...row, parted: 1, author: caller.name, version } };
+  });
+  const runs = parted.map(({ run_id }) => run_id);
+  const audit = toAudit(caller.workspace, caller.name, "runs_parted", whole.runId, { runs }, atNs);
+  await context.change([...changes, audit], caller.workspace, caller.name);
+  return { parted: runs, as_of: context.asOf() };
+});

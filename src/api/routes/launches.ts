@@ -1,9 +1,8 @@
 // GET /launches and GET /launches/<id>/<attempt>: sweeps, their plan and a cell for each run.
 
-import { type ApiContext, decodeCursor, encodeCursor } from "#api/context.ts";
+import { type ApiContext, decodeCursor, encodeCursor, type Route } from "#api/context.ts";
 import type { LaunchAnswer, LaunchCell } from "#api/contract/launch.ts";
 import type { Cell, RunStatus } from "#api/contract/run.ts";
-import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { FieldRef } from "#query/runs/field.ts";
 import { readFoundRuns } from "#query/runs/find-run.ts";
@@ -17,15 +16,12 @@ import { readField, toCells } from "./runs.ts";
 
 const limitDefault = 100;
 
-export function launchesRoute(context: ApiContext): Handler<"launches"> {
-  return async ({ query, caller, signal }) => {
-    const asOf = context.asOf();
-    const limit = query.limit ?? limitDefault;
-    const page = { workspace: caller.workspace, limit, after: readAfter(query.cursor) };
-    const { launches, next } = await listLaunches(context.sources, page, context.head(), signal);
-    return { launches, next: encodeCursor(next && [next.startNs.toString(), next.launchKey]), as_of: asOf };
-  };
-}
+export const launchesRoute: Route<"launches"> = async (context, { query, caller, signal, asOf }) => {
+  const limit = query.limit ?? limitDefault;
+  const page = { workspace: caller.workspace, limit, after: readAfter(query.cursor) };
+  const { launches, next } = await listLaunches(context.sources, page, context.head(), signal);
+  return { launches, next: encodeCursor(next && [next.startNs.toString(), next.launchKey]), as_of: asOf };
+};
 
 function readAfter(cursor: string | undefined): { startNs: bigint; launchKey: string } | null {
   const values = decodeCursor(cursor);
@@ -37,40 +33,40 @@ function readAfter(cursor: string | undefined): { startNs: bigint; launchKey: st
   throw new Refusal("cursor_invalid", "This is not a cursor of an earlier page.");
 }
 
-export function launchRoute(context: ApiContext): Handler<"launch"> {
-  return async ({ params, query, caller, signal }): Promise<LaunchAnswer> => {
-    const asOf = context.asOf();
-    const { workspace } = caller;
-    const launch = await readLaunch(context.sources, { workspace, ...params }, context.head(), signal);
-    if (launch === null) throw unknownLaunch(params.id, params.attempt);
-    const { summary, start } = launch;
-    const grid = toGrid(launch.members, summary.planned);
-    const { spec_id, inputs_id, constants, inputs } = start;
-    const columns = (query.columns ?? []).map((text) => readField(text, "columns"));
-    const best = query.best === undefined ? null : readBest(query.best);
-    const rows = await readRows(context, workspace, grid, [...columns, ...(best === null ? [] : [best.field])]);
-    const cells = toLaunchCells(grid, rows, columns);
-    return {
-      ...summary,
-      // What the cells say, so that the two never differ.
-      statuses: countBy(cells.map(({ status }) => status)),
-      spec_id,
-      inputs_id,
-      constants,
-      inputs,
-      axes: grid.axes.map(({ name, values, numeric }) => ({ name, values: [...values], numeric })),
-      grid: cells,
-      duplicates: grid.duplicates.map(({ context: shared, runs }) => ({ context: { ...shared }, runs: [...runs] })),
-      ...(best === null ? {} : { best: toBest(grid, rows, best) }),
-      pipelines: groupPipelines(launch.members).map(({ configs, pipeline_ids, ...group }) => ({
-        ...group,
-        pipeline_ids: [...pipeline_ids],
-        configs: configs.map(({ config_id, runs }) => ({ config_id, runs: [...runs] })),
-      })),
-      as_of: asOf,
-    };
+export const launchRoute: Route<"launch"> = async (
+  context,
+  { params, query, caller, signal, asOf },
+): Promise<LaunchAnswer> => {
+  const { workspace } = caller;
+  const launch = await readLaunch(context.sources, { workspace, ...params }, context.head(), signal);
+  if (launch === null) throw unknownLaunch(params.id, params.attempt);
+  const { summary, start } = launch;
+  const grid = toGrid(launch.members, summary.planned);
+  const { spec_id, inputs_id, constants, inputs } = start;
+  const columns = (query.columns ?? []).map((text) => readField(text, "columns"));
+  const best = query.best === undefined ? null : readBest(query.best);
+  const rows = await readRows(context, workspace, grid, [...columns, ...(best === null ? [] : [best.field])]);
+  const cells = toLaunchCells(grid, rows, columns);
+  return {
+    ...summary,
+    // What the cells say, so that the two never differ.
+    statuses: countBy(cells.map(({ status }) => status)),
+    spec_id,
+    inputs_id,
+    constants,
+    inputs,
+    axes: grid.axes.map(({ name, values, numeric }) => ({ name, values: [...values], numeric })),
+    grid: cells,
+    duplicates: grid.duplicates.map(({ context: shared, runs }) => ({ context: { ...shared }, runs: [...runs] })),
+    ...(best === null ? {} : { best: toBest(grid, rows, best) }),
+    pipelines: groupPipelines(launch.members).map(({ configs, pipeline_ids, ...group }) => ({
+      ...group,
+      pipeline_ids: [...pipeline_ids],
+      configs: configs.map(({ config_id, runs }) => ({ config_id, runs: [...runs] })),
+    })),
+    as_of: asOf,
   };
-}
+};
 
 function unknownLaunch(id: string, attempt: number): Refusal {
   return new Refusal("launch_not_found", `There is no launch ${JSON.stringify(id)} with attempt ${attempt}.`, {

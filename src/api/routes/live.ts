@@ -1,21 +1,19 @@
 // GET /live: what just happened, as server-sent events.
 
-import type { ApiContext } from "#api/context.ts";
-import { FileBody, type Handler } from "#api/handler.ts";
+import type { ApiContext, Route } from "#api/context.ts";
+import { FileBody } from "#api/handler.ts";
 import type { LiveMessage } from "#live/hub.ts";
 import { findRun } from "#query/runs/find-run.ts";
 
 /** Proxies drop connections that say nothing: the statistics also keep this one open. */
 const statsMs = 1000;
 
-export function liveRoute(context: ApiContext): Handler<"live"> {
-  return async ({ query, caller, signal, lastEventId }) => {
-    const runs: string[] = [];
-    for (const id of query.run ?? []) runs.push((await findRun(context.sources, caller.workspace, id))?.runId ?? id);
-    const after = lastEventId ?? query.after ?? null;
-    return new FileBody("text/event-stream", stream(context, caller.workspace, runs, after, signal));
-  };
-}
+export const liveRoute: Route<"live"> = async (context, { query, caller, signal, lastEventId }) => {
+  const runs: string[] = [];
+  for (const id of query.run ?? []) runs.push((await findRun(context.sources, caller.workspace, id))?.runId ?? id);
+  const after = lastEventId ?? query.after ?? null;
+  return new FileBody("text/event-stream", stream(context, caller.workspace, runs, after, signal));
+};
 
 const textEncoder = new TextEncoder();
 

@@ -1,78 +1,73 @@
 // Lists of what a run received: logs, params, files, faults.
 
-import { type ApiContext, decodePlaceCursor, decodeTextCursor, encodeCursor, ofRun, toBigInt } from "#api/context.ts";
+import {
+  type ApiContext,
+  decodePlaceCursor,
+  decodeTextCursor,
+  encodeCursor,
+  ofRun,
+  type Question,
+  type Route,
+  toBigInt,
+} from "#api/context.ts";
 import type { CheckpointRow, FaultRow } from "#api/contract/record.ts";
-import { FileBody, type Handler } from "#api/handler.ts";
+import { FileBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { parseGroupKey } from "#model/group-key.ts";
 import * as records from "#query/records.ts";
 
 const limitDefault = 100;
 
-export function logsRoute(context: ApiContext): Handler<"logs"> {
-  return ofRun(context, async ({ query, asOf, groups }) => {
-    const wanted: records.LogFilter = {
-      groups,
-      limit: query.limit ?? limitDefault,
-      after: decodePlaceCursor(query.cursor),
-      fromNs: toBigInt(query.from_ns),
-      toNs: toBigInt(query.to_ns),
-      levels: query.level ?? [],
-      text: query.q ?? "",
-      workers: query.worker ?? [],
-      stream: query.stream ?? "",
-      descending: query.order === "desc",
-      chars: query.chars ?? null,
-    };
-    const { rows, levels } = await records.listLogs(context.sources, wanted);
-    return {
-      logs: rows.map(({ collector: _, jpos: __, jrow: ___, cut_from, ...row }) =>
-        cut_from === 0 ? row : { ...row, cut_from },
-      ),
-      next: nextCursor(rows, wanted.limit, (row) => byPlace(row.ts_ns, row)),
-      levels,
-      as_of: asOf,
-    };
-  });
-}
+export const logsRoute: Route<"logs"> = ofRun(async (context, { query, asOf, groups }) => {
+  const wanted: records.LogFilter = {
+    groups,
+    limit: query.limit ?? limitDefault,
+    after: decodePlaceCursor(query.cursor),
+    fromNs: toBigInt(query.from_ns),
+    toNs: toBigInt(query.to_ns),
+    levels: query.level ?? [],
+    text: query.q ?? "",
+    workers: query.worker ?? [],
+    stream: query.stream ?? "",
+    descending: query.order === "desc",
+    chars: query.chars ?? null,
+  };
+  const { rows, levels } = await records.listLogs(context.sources, wanted);
+  return {
+    logs: rows.map(({ collector: _, jpos: __, jrow: ___, cut_from, ...row }) =>
+      cut_from === 0 ? row : { ...row, cut_from },
+    ),
+    next: nextCursor(rows, wanted.limit, (row) => byPlace(row.ts_ns, row)),
+    levels,
+    as_of: asOf,
+  };
+});
 
-export function paramsRoute(context: ApiContext): Handler<"params"> {
-  return ofRun(context, async ({ asOf, groups }) => {
-    return { params: await records.listParams(context.sources, groups), as_of: asOf };
-  });
-}
+export const paramsRoute: Route<"params"> = ofRun(async (context, { asOf, groups }) => {
+  return { params: await records.listParams(context.sources, groups), as_of: asOf };
+});
 
-export function checkpointsRoute(context: ApiContext): Handler<"checkpoints"> {
-  return ofRun(context, async ({ asOf, groups, query }) => {
-    const limit = query.limit ?? limitDefault;
-    const after = decodeTextCursor(query.cursor, 3);
-    const page = { groups, limit, after, fromNs: null, toNs: null };
-    const rows = await records.listCheckpoints(context.sources, page);
-    const checkpoints = rows.map(({ seq: _, tie: __, ...row }) => ({ ...row, metrics: toMetrics(row.metrics) }));
-    return { checkpoints, next: nextCursor(rows, limit, byTime), as_of: asOf };
-  });
-}
+export const checkpointsRoute: Route<"checkpoints"> = ofRun(async (context, { asOf, groups, query }) => {
+  const limit = query.limit ?? limitDefault;
+  const after = decodeTextCursor(query.cursor, 3);
+  const page = { groups, limit, after, fromNs: null, toNs: null };
+  const rows = await records.listCheckpoints(context.sources, page);
+  const checkpoints = rows.map(({ seq: _, tie: __, ...row }) => ({ ...row, metrics: toMetrics(row.metrics) }));
+  return { checkpoints, next: nextCursor(rows, limit, byTime), as_of: asOf };
+});
 
-export function faultsRoute(context: ApiContext): Handler<"faults"> {
-  return ({ query, caller }) => answerFaults(context, caller.workspace, null, null, query);
-}
+export const faultsRoute: Route<"faults"> = (context, question) => answerFaults(context, question, null, null);
 
-export function runFaultsRoute(context: ApiContext): Handler<"runFaults"> {
-  return ofRun(context, async ({ run, caller, query, groups }) => {
-    return answerFaults(context, caller.workspace, groups, run.runId, query);
-  });
-}
-
-type FaultQuery = Parameters<Handler<"faults">>[0]["query"];
+export const runFaultsRoute: Route<"runFaults"> = ofRun((context, question) =>
+  answerFaults(context, question, question.groups, question.run.runId),
+);
 
 async function answerFaults(
-  context: ApiContext,
-  workspace: string,
+  { sources }: ApiContext,
+  { query, caller: { workspace }, asOf }: Pick<Question<"faults">, "query" | "caller" | "asOf">,
   groups: string[] | null,
   runId: string | null,
-  query: FaultQuery,
 ) {
-  const asOf = context.asOf();
   const wanted: records.FaultFilter = {
     workspace,
     groups,
@@ -83,7 +78,7 @@ async function answerFaults(
     codes: query.code ?? [],
     protocol: query.protocol ?? "",
   };
-  const { rows, codes } = await records.listFaults(context.sources, wanted);
+  const { rows, codes } = await records.listFaults(sources, wanted);
   return {
     faults: rows.map((row) => toFaultRow(row, runId)),
     next: nextCursor(rows, wanted.limit, (row) => byPlace(row.received_ns, row)),
@@ -102,13 +97,11 @@ function toFaultRow(
   return { ...fault, run, place: JSON.parse(place) as FaultRow["place"] };
 }
 
-export function faultRawRoute(context: ApiContext): Handler<"faultRaw"> {
-  return async ({ params, caller }) => {
-    const raw = await records.readFaultBytes(context.sources, caller.workspace, params.fault);
-    if (raw !== null) return new FileBody("application/octet-stream", raw, `fault-${params.fault}.bin`);
-    throw new Refusal("fault_not_found", `There is no fault with the id ${JSON.stringify(params.fault)}.`);
-  };
-}
+export const faultRawRoute: Route<"faultRaw"> = async (context, { params, caller }) => {
+  const raw = await records.readFaultBytes(context.sources, caller.workspace, params.fault);
+  if (raw !== null) return new FileBody("application/octet-stream", raw, `fault-${params.fault}.bin`);
+  throw new Refusal("fault_not_found", `There is no fault with the id ${JSON.stringify(params.fault)}.`);
+};
 
 /** The events' own order, whatever order they came in. */
 export function byTime(row: { readonly ts_ns: string; readonly seq: string; readonly tie: string }): string[] {

@@ -1,8 +1,7 @@
 // Rules: listing and changing them, arming and silencing, and trying them on stored runs.
 
-import { type ApiContext, ofRun } from "#api/context.ts";
+import { type ApiContext, ofRun, type Route } from "#api/context.ts";
 import type { TriedRule, WatchedRule } from "#api/contract/rule.ts";
-import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { type Rule, sayRule } from "#judge/rule.ts";
 import { listRuns } from "#query/runs/list.ts";
@@ -14,12 +13,10 @@ import { readFilter } from "./runs.ts";
 
 const runsDefault = 20;
 
-export function rulesRoute(context: ApiContext): Handler<"rules"> {
-  return ({ caller }) => {
-    const rules = context.rules.of(caller.workspace).map(toRule);
-    return { watching: context.isWatching, rules, as_of: context.asOf() };
-  };
-}
+export const rulesRoute: Route<"rules"> = (context, { caller }) => {
+  const rules = context.rules.of(caller.workspace).map(toRule);
+  return { watching: context.isWatching, rules, as_of: context.asOf() };
+};
 
 function toRule({ rule, origin, isArmed, silencedUntilNs }: Watched): WatchedRule {
   const { name, kind } = rule;
@@ -27,77 +24,62 @@ function toRule({ rule, origin, isArmed, silencedUntilNs }: Watched): WatchedRul
   return { name, kind, means: sayRule(rule), origin, armed: isArmed, silenced_until_ns, rule: formatRule(rule) };
 }
 
-export function putRuleRoute(context: ApiContext): Handler<"putRule"> {
-  return async ({ params, body, caller }) => {
-    const nowNs = context.head().nowNs;
-    const rule = readRule(params.rule, body);
-    if (context.rules.find(caller.workspace, params.rule)?.origin === "file") throw ofFile(params.rule);
-    const stored = context.rules.withRule(caller.workspace, rule, nowNs);
-    await store(context, caller, stored, { action: "rule_set", name: params.rule, detail: body });
-    return toRule(find(context, caller.workspace, params.rule));
-  };
-}
+export const putRuleRoute: Route<"putRule"> = async (context, { params, body, caller }) => {
+  const nowNs = context.head().nowNs;
+  const rule = readRule(params.rule, body);
+  if (context.rules.find(caller.workspace, params.rule)?.origin === "file") throw ofFile(params.rule);
+  const stored = context.rules.withRule(caller.workspace, rule, nowNs);
+  await store(context, caller, stored, { action: "rule_set", name: params.rule, detail: body });
+  return toRule(find(context, caller.workspace, params.rule));
+};
 
-export function deleteRuleRoute(context: ApiContext): Handler<"deleteRule"> {
-  return async ({ params, caller }) => {
-    const { origin } = find(context, caller.workspace, params.rule);
-    if (origin === "file") throw ofFile(params.rule);
-    const stored = context.rules.without(caller.workspace, params.rule);
-    await store(context, caller, stored, { action: "rule_deleted", name: params.rule, detail: {} });
-    return { done: true };
-  };
-}
+export const deleteRuleRoute: Route<"deleteRule"> = async (context, { params, caller }) => {
+  const { origin } = find(context, caller.workspace, params.rule);
+  if (origin === "file") throw ofFile(params.rule);
+  const stored = context.rules.without(caller.workspace, params.rule);
+  await store(context, caller, stored, { action: "rule_deleted", name: params.rule, detail: {} });
+  return { done: true };
+};
 
-export function armRuleRoute(context: ApiContext): Handler<"armRule"> {
-  return async ({ params, body, caller }) => {
-    const { rule } = find(context, caller.workspace, params.rule);
-    const { armed } = body;
-    const stored = context.rules.with(caller.workspace, params.rule, { armed });
-    const detail = { armed, rule: formatRule(rule) };
-    await store(context, caller, stored, { action: armed ? "rule_armed" : "rule_disarmed", name: rule.name, detail });
-    return toRule(find(context, caller.workspace, params.rule));
-  };
-}
+export const armRuleRoute: Route<"armRule"> = async (context, { params, body, caller }) => {
+  const { rule } = find(context, caller.workspace, params.rule);
+  const { armed } = body;
+  const stored = context.rules.with(caller.workspace, params.rule, { armed });
+  const detail = { armed, rule: formatRule(rule) };
+  await store(context, caller, stored, { action: armed ? "rule_armed" : "rule_disarmed", name: rule.name, detail });
+  return toRule(find(context, caller.workspace, params.rule));
+};
 
-export function silenceRuleRoute(context: ApiContext): Handler<"silenceRule"> {
-  return async ({ params, body, caller }) => {
-    const { rule } = find(context, caller.workspace, params.rule);
-    const nowNs = context.head().nowNs;
-    const until = body.seconds === 0 ? 0n : nowNs + BigInt(body.seconds) * 1_000_000_000n;
-    const change = { silenced_until_ns: until.toString() };
-    const stored = context.rules.with(caller.workspace, params.rule, change);
-    await store(context, caller, stored, { action: "rule_silenced", name: rule.name, detail: body });
-    return toRule(find(context, caller.workspace, params.rule));
-  };
-}
+export const silenceRuleRoute: Route<"silenceRule"> = async (context, { params, body, caller }) => {
+  const { rule } = find(context, caller.workspace, params.rule);
+  const nowNs = context.head().nowNs;
+  const until = body.seconds === 0 ? 0n : nowNs + BigInt(body.seconds) * 1_000_000_000n;
+  const change = { silenced_until_ns: until.toString() };
+  const stored = context.rules.with(caller.workspace, params.rule, change);
+  await store(context, caller, stored, { action: "rule_silenced", name: rule.name, detail: body });
+  return toRule(find(context, caller.workspace, params.rule));
+};
 
-export function testRuleRoute(context: ApiContext): Handler<"testRule"> {
-  return async ({ body, caller }) => {
-    const asOf = context.asOf();
-    if ((body.name === undefined) === (body.rule === undefined))
-      throw new Refusal("rule_invalid", "Name a rule that there is, or give one, one of the two.", {
-        at: { part: "body" },
-      });
-    const rule =
-      body.rule === undefined
-        ? find(context, caller.workspace, body.name as string).rule
-        : readRule("tried", body.rule);
-    const question = { workspace: caller.workspace, filter: readFilter(body.filter), columns: [], group: null };
-    const rest = { sort: [], archived: "show" as const, limit: body.runs ?? runsDefault, after: null };
-    const { rows } = await listRuns(context.sources, { ...question, ...rest }, context.head());
-    const runs = rows.map(({ row }) => ({ runId: row.runId, groups: row.groups.map(({ groupKey }) => groupKey) }));
-    const names = new Map(rows.map(({ row }) => [row.runId, row.name]));
-    return { ...(await tryOn(context, caller.workspace, runs, [rule], names)), as_of: asOf };
-  };
-}
+export const testRuleRoute: Route<"testRule"> = async (context, { body, caller, asOf }) => {
+  if ((body.name === undefined) === (body.rule === undefined))
+    throw new Refusal("rule_invalid", "Name a rule that there is, or give one, one of the two.", {
+      at: { part: "body" },
+    });
+  const rule =
+    body.rule === undefined ? find(context, caller.workspace, body.name as string).rule : readRule("tried", body.rule);
+  const question = { workspace: caller.workspace, filter: readFilter(body.filter), columns: [], group: null };
+  const rest = { sort: [], archived: "show" as const, limit: body.runs ?? runsDefault, after: null };
+  const { rows } = await listRuns(context.sources, { ...question, ...rest }, context.head());
+  const runs = rows.map(({ row }) => ({ runId: row.runId, groups: row.groups.map(({ groupKey }) => groupKey) }));
+  const names = new Map(rows.map(({ row }) => [row.runId, row.name]));
+  return { ...(await tryOn(context, caller.workspace, runs, [rule], names)), as_of: asOf };
+};
 
-export function gateRoute(context: ApiContext): Handler<"gate"> {
-  return ofRun(context, async ({ asOf, run, body, caller, groups }) => {
-    const rules = Object.entries(body.rules).map(([name, rule]) => readRule(name, rule));
-    const runs = [{ runId: run.runId, groups }];
-    return { ...(await tryOn(context, caller.workspace, runs, rules, new Map())), as_of: asOf };
-  });
-}
+export const gateRoute: Route<"gate"> = ofRun(async (context, { asOf, run, body, caller, groups }) => {
+  const rules = Object.entries(body.rules).map(([name, rule]) => readRule(name, rule));
+  const runs = [{ runId: run.runId, groups }];
+  return { ...(await tryOn(context, caller.workspace, runs, rules, new Map())), as_of: asOf };
+});
 
 async function tryOn(
   context: ApiContext,

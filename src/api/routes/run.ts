@@ -1,8 +1,7 @@
 // GET /runs/<id>: one run with everything its head can say.
 
-import { type ApiContext, ofRun } from "#api/context.ts";
+import { type ApiContext, ofRun, type Route } from "#api/context.ts";
 import type { Run, Worker } from "#api/contract/run.ts";
-import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { hasTrait } from "#protocol/facts.ts";
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
@@ -13,11 +12,9 @@ import { environmentOf, objectOf, parseObject, toParams, toResource } from "./ru
 import { toSummary } from "./runs.ts";
 import { toXtrackState } from "./xtrack-state.ts";
 
-export function runRoute(context: ApiContext): Handler<"run"> {
-  return ofRun(context, async ({ asOf, run: resolved, caller }) => {
-    return readRun(context, caller.workspace, resolved, asOf);
-  });
-}
+export const runRoute: Route<"run"> = ofRun(async (context, { asOf, run: resolved, caller }) => {
+  return readRun(context, caller.workspace, resolved, asOf);
+});
 
 export async function readRun(context: ApiContext, workspace: string, resolved: FoundRun, asOf: string): Promise<Run> {
   const detail = await readRunDetail(context.sources, workspace, resolved);

@@ -1,10 +1,9 @@
 // GET /runs: the table of runs, its groups and its cells.
 
-import { type ApiContext, decodeCursor, encodeCursor } from "#api/context.ts";
+import { decodeCursor, encodeCursor, type Route } from "#api/context.ts";
 import type { Cell, RunSummary, RunsAnswer, Spark } from "#api/contract/run.ts";
 import { toFloat } from "#api/contract/scalar.ts";
 import { toExactJson } from "#api/exact-json.ts";
-import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { RowCells, TableCell } from "#query/runs/cells.ts";
 import { type FieldRef, parseField } from "#query/runs/field.ts";
@@ -15,35 +14,32 @@ import { durationOf } from "#query/runs/values.ts";
 import type { Buckets } from "#query/series/buckets.ts";
 import { readSparks } from "#query/series/sparks.ts";
 
-export function listRunsRoute(context: ApiContext): Handler<"runs"> {
-  return async ({ query, caller, signal }) => {
-    const question: RunsQuestion = {
-      workspace: caller.workspace,
-      filter: readFilter(query.filter),
-      sort: (query.sort ?? []).map(readSort),
-      columns: (query.columns ?? []).map((text) => readField(text, "columns")),
-      group: query.group === undefined ? null : readField(query.group, "group"),
-      archived: query.archived ?? "hide",
-      limit: query.limit ?? 100,
-      after: decodeCursor(query.cursor),
-    };
-    const asOf = context.asOf();
-    const page = await listRuns(context.sources, question, context.head());
-    const rows = page.rows.map(({ row }) => row);
-    const sparks = query.spark === undefined ? null : await readSparks(context.sources, rows, query.spark, signal);
-    return toExactJson<RunsAnswer>({
-      runs: page.rows.map((one, at) => ({
-        ...toSummary(one),
-        ...(sparks === null ? {} : { spark: toSpark(query.spark as string, sparks.get(one.row.runId)) }),
-        ...(page.grouped === null ? {} : { group: page.grouped.texts[at] as string }),
-      })),
-      next: encodeCursor(page.next),
-      total: page.total,
-      ...(page.grouped === null ? {} : { groups: [...page.grouped.groups] }),
-      as_of: asOf,
-    });
+export const listRunsRoute: Route<"runs"> = async (context, { query, caller, signal, asOf }) => {
+  const question: RunsQuestion = {
+    workspace: caller.workspace,
+    filter: readFilter(query.filter),
+    sort: (query.sort ?? []).map(readSort),
+    columns: (query.columns ?? []).map((text) => readField(text, "columns")),
+    group: query.group === undefined ? null : readField(query.group, "group"),
+    archived: query.archived ?? "hide",
+    limit: query.limit ?? 100,
+    after: decodeCursor(query.cursor),
   };
-}
+  const page = await listRuns(context.sources, question, context.head());
+  const rows = page.rows.map(({ row }) => row);
+  const sparks = query.spark === undefined ? null : await readSparks(context.sources, rows, query.spark, signal);
+  return toExactJson<RunsAnswer>({
+    runs: page.rows.map((one, at) => ({
+      ...toSummary(one),
+      ...(sparks === null ? {} : { spark: toSpark(query.spark as string, sparks.get(one.row.runId)) }),
+      ...(page.grouped === null ? {} : { group: page.grouped.texts[at] as string }),
+    })),
+    next: encodeCursor(page.next),
+    total: page.total,
+    ...(page.grouped === null ? {} : { groups: [...page.grouped.groups] }),
+    as_of: asOf,
+  });
+};
 
 function toSpark(key: string, buckets: Buckets | undefined): Spark | null {
   if (buckets === undefined) return null;

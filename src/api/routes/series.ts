@@ -1,10 +1,10 @@
 // Metrics of a run, and series of several runs.
 
-import { type ApiContext, ofRun, toBigInt } from "#api/context.ts";
+import { ofRun, type Route, toBigInt } from "#api/context.ts";
 import type { MetricsAnswer, SeriesBody } from "#api/contract/series.ts";
 import { encodeSeries } from "#api/encode-series.ts";
 import { toExactJson } from "#api/exact-json.ts";
-import { type Handler, JsonBody } from "#api/handler.ts";
+import { JsonBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { listMetrics } from "#query/series/metrics.ts";
 import { findSeries, type RunSeriesRequest, readSeries, type Series } from "#query/series/series.ts";
@@ -12,30 +12,23 @@ import { findSeries, type RunSeriesRequest, readSeries, type Series } from "#que
 const bucketsDefault = 1000;
 const axisDefault = "step";
 
-export function metricsRoute(context: ApiContext): Handler<"metrics"> {
-  return ofRun(context, async ({ asOf, run }) => {
-    return toExactJson<MetricsAnswer>({ metrics: await listMetrics(context.sources, run.groups), as_of: asOf });
-  });
-}
+export const metricsRoute: Route<"metrics"> = ofRun(async (context, { asOf, run }) => {
+  return toExactJson<MetricsAnswer>({ metrics: await listMetrics(context.sources, run.groups), as_of: asOf });
+});
 
-export function metricRoute(context: ApiContext): Handler<"metric"> {
-  return ofRun(context, async ({ asOf, run, params, query, signal }) => {
-    const asked = toRequest([params.key], query);
-    const series = readSeries(context.sources, { ...asked, groups: run.groups }, signal);
-    return new JsonBody(encodeAnswer(series, query, asOf));
-  });
-}
+export const metricRoute: Route<"metric"> = ofRun(async (context, { asOf, run, params, query, signal }) => {
+  const asked = toRequest([params.key], query);
+  const series = readSeries(context.sources, { ...asked, groups: run.groups }, signal);
+  return new JsonBody(encodeAnswer(series, query, asOf));
+});
 
-export function seriesRoute(context: ApiContext): Handler<"series"> {
-  return async ({ body, caller, signal }) => {
-    const asOf = context.asOf();
-    const ids = [...new Set(body.runs)];
-    const request = toRequest(body.keys, body);
-    const series = await findSeries(context.sources, caller.workspace, ids, request, signal);
-    if ("unknownRun" in series) throw unknownRun(series.unknownRun);
-    return new JsonBody(encodeAnswer(series, body, asOf));
-  };
-}
+export const seriesRoute: Route<"series"> = async (context, { body, caller, signal, asOf }) => {
+  const ids = [...new Set(body.runs)];
+  const request = toRequest(body.keys, body);
+  const series = await findSeries(context.sources, caller.workspace, ids, request, signal);
+  if ("unknownRun" in series) throw unknownRun(series.unknownRun);
+  return new JsonBody(encodeAnswer(series, body, asOf));
+};
 
 async function* encodeAnswer(
   all: AsyncIterable<Series>,

@@ -1,24 +1,19 @@
 // GET /runs/<id>/spans/flame: the time of a window by path of nesting.
 
-import type { ApiContext } from "#api/context.ts";
-import type { SpanFlameAnswer } from "#api/contract/span.ts";
-import type { Handler } from "#api/handler.ts";
+import type { Route } from "#api/context.ts";
 import { readFlame } from "#query/timeline/read-timeline.ts";
 import { orRefuse, toQuestion } from "./spans.ts";
 
-export function spanFlameRoute(context: ApiContext): Handler<"spanFlame"> {
-  return async (request): Promise<SpanFlameAnswer> => {
-    const { lane } = request.query;
-    const asOf = context.asOf();
-    const question = toQuestion(request);
-    const lanes = lane === undefined ? null : new Set(lane);
-    const found = await readFlame(context.sources, question, lanes, request.signal);
-    const { names, flame } = orRefuse(found, question.id);
-    return {
-      names: [...names],
-      nodes: { parent: flame.parent, name: flame.name, count: flame.count, wall_ns: flame.wall, gpu_ns: flame.gpu },
-      total: flame.count.reduce((sum, count) => sum + count, 0),
-      as_of: asOf,
-    };
+export const spanFlameRoute: Route<"spanFlame"> = async (context, request) => {
+  const { lane } = request.query;
+  const question = toQuestion(request);
+  const lanes = lane === undefined ? null : new Set(lane);
+  const found = await readFlame(context.sources, question, lanes, request.signal);
+  const { names, flame } = orRefuse(found, question.id);
+  return {
+    names: [...names],
+    nodes: { parent: flame.parent, name: flame.name, count: flame.count, wall_ns: flame.wall, gpu_ns: flame.gpu },
+    total: flame.count.reduce((sum, count) => sum + count, 0),
+    as_of: request.asOf,
   };
-}
+};

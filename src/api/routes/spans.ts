@@ -1,8 +1,7 @@
 // GET /runs/<id>/spans: the timeline of a window.
 
-import { type ApiContext, refuseRun, toBigInt } from "#api/context.ts";
+import { type Route, refuseRun, toBigInt } from "#api/context.ts";
 import type { Lane, SpansAnswer } from "#api/contract/span.ts";
-import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { inTurns } from "#base/turns.ts";
 import type { TooManySpans } from "#query/timeline/kept-timelines.ts";
@@ -14,15 +13,12 @@ import type { TimelineBoxes } from "#query/timeline/window.ts";
 
 const widthDefault = 1000;
 
-export function spansRoute(context: ApiContext): Handler<"spans"> {
-  return async (request): Promise<SpansAnswer> => {
-    const asOf = context.asOf();
-    const { width: widthPx = widthDefault, name = null, lane = null } = request.query;
-    const question = { ...toQuestion(request), widthPx, name, lane };
-    const found = await readBoxes(context.sources, question, request.signal);
-    return inTurns(answer(orRefuse(found, question.id), asOf));
-  };
-}
+export const spansRoute: Route<"spans"> = async (context, request) => {
+  const { width: widthPx = widthDefault, name = null, lane = null } = request.query;
+  const question = { ...toQuestion(request), widthPx, name, lane };
+  const found = await readBoxes(context.sources, question, request.signal);
+  return inTurns(answer(orRefuse(found, question.id), request.asOf));
+};
 
 /** What every route asks of a timeline. */
 export function toQuestion({ params, caller, query }: TimelineRequest): TimelineQuestion {

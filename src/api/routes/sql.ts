@@ -1,34 +1,30 @@
 // SQL that people write: guarded, then answered row by row in the shape of the contract.
 
-import type { ApiContext } from "#api/context.ts";
-import { FileBody, type Handler, JsonBody } from "#api/handler.ts";
+import type { Route } from "#api/context.ts";
+import { FileBody, JsonBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { encodeCsv } from "#archive/export-files.ts";
 import { Turn } from "#base/turns.ts";
 import { answerSql, describeSql, type SqlAnswer, type SqlMistake, writeSqlParquet } from "#query/sql.ts";
 
-export function sqlRoute(context: ApiContext): Handler<"sql"> {
+export const sqlRoute: Route<"sql"> = async (context, { body, signal }) => {
   const { sqlRowsMax: rowsMax, sqlTimeoutMs: timeoutMs, sources } = context;
-  return async ({ body, signal }) => {
-    const startedMs = performance.now();
-    if (body.format === "parquet") {
-      const file = await writeSqlParquet(sources, body.query, { timeoutMs, signal });
-      if ("message" in file) throw toRefusal(file);
-      return new FileBody("application/vnd.apache.parquet", file, "query.parquet");
-    }
-    const answer = await answerSql(sources, body.query, { timeoutMs, signal });
-    if ("message" in answer) throw toRefusal(answer);
-    if (body.format === "csv") {
-      const names = answer.columns.map(({ name }) => name);
-      return new FileBody("text/csv; charset=utf-8", encodeCsv(names, answer.rows), "query.csv");
-    }
-    return new JsonBody(stream(answer, Math.min(body.limit ?? rowsMax, rowsMax), startedMs));
-  };
-}
+  const startedMs = performance.now();
+  if (body.format === "parquet") {
+    const file = await writeSqlParquet(sources, body.query, { timeoutMs, signal });
+    if ("message" in file) throw toRefusal(file);
+    return new FileBody("application/vnd.apache.parquet", file, "query.parquet");
+  }
+  const answer = await answerSql(sources, body.query, { timeoutMs, signal });
+  if ("message" in answer) throw toRefusal(answer);
+  if (body.format === "csv") {
+    const names = answer.columns.map(({ name }) => name);
+    return new FileBody("text/csv; charset=utf-8", encodeCsv(names, answer.rows), "query.csv");
+  }
+  return new JsonBody(stream(answer, Math.min(body.limit ?? rowsMax, rowsMax), startedMs));
+};
 
-export function sqlSchemaRoute(context: ApiContext): Handler<"sqlSchema"> {
-  return () => describeSql(context.sources);
-}
+export const sqlSchemaRoute: Route<"sqlSchema"> = ({ sources }) => describeSql(sources);
 
 function toRefusal({ message, offset }: SqlMistake): Refusal {
   return new Refusal("sql_refused", message, {
