@@ -8,6 +8,7 @@ import { type FoundRun, findRun, groupKeysOf } from "#query/runs/find-run.ts";
 import type { HeadContext } from "#query/runs/head.ts";
 import type { Sources } from "#query/sources.ts";
 import type { RuleBook } from "#watch/rule-book.ts";
+import type { LiveStats } from "./contract/live.ts";
 import type { RouteName } from "./contract/paths.ts";
 import type { ParamsOf } from "./contract/routes.ts";
 import type { Handler, HandlerRequest } from "./handler.ts";
@@ -50,14 +51,6 @@ export interface KeptFault {
   /** JSON text. */
   readonly place: string;
   readonly raw: Uint8Array;
-}
-
-/** How the server is doing, once a second. */
-export interface LiveStats {
-  readonly events_per_s: number;
-  readonly waiting_events: number;
-  readonly waiting_bytes: number;
-  readonly connections: number;
 }
 
 /** How long a question for a run that is not there waits for what was accepted a moment ago. */

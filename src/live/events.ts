@@ -1,6 +1,9 @@
 // Applied rows as live events. Rows become events only for subscribers that watch their run, so a flood that nobody
 // watches costs no more than a counter.
 
+import type { LiveEvent } from "#api/contract/live.ts";
+import type { LogRow } from "#api/contract/record.ts";
+import { toFloat } from "#api/contract/scalar.ts";
 import type { AnyTablePart, Batch } from "#model/batch.ts";
 import { formatRowPlace } from "#model/positions.ts";
 import type { StateRow } from "#model/state-tables.ts";
@@ -16,46 +19,10 @@ export interface LiveEntry {
   readonly runOf: (groupKey: string) => string | undefined;
 }
 
-export interface LiveMetricColumns {
-  readonly run: string;
-  readonly key: string[];
-  readonly phase: string[];
-  readonly worker: string[];
-  readonly step: (string | null)[];
-  readonly epoch: (string | null)[];
-  readonly ts_ns: string[];
-  readonly value: (number | "NaN" | "Infinity" | "-Infinity" | null)[];
-}
-
-export interface LiveRunHead {
-  readonly id: string;
-  readonly name: string;
-  readonly status: "running";
-  /** Nothing of this run was known before. */
-  readonly first: boolean;
-}
-
-export interface LiveLogRow {
-  readonly id: string;
-  readonly ts_ns: string;
-  readonly received_ns: string;
-  readonly worker: string;
-  readonly level: string;
-  readonly logger: string;
-  readonly msg: string;
-  /** Characters of the whole message, if `msg` is only its beginning. */
-  readonly cut_from?: number;
-  readonly step: string | null;
-  readonly stream: string;
-  readonly fields: string;
-}
-
-export type LiveData =
-  | { readonly name: "run"; readonly data: LiveRunHead }
-  | { readonly name: "gone"; readonly data: { readonly run: string } }
-  | { readonly name: "changed"; readonly data: { readonly run: string; readonly rows: Record<string, number> } }
-  | { readonly name: "metrics"; readonly data: LiveMetricColumns }
-  | { readonly name: "logs"; readonly data: { readonly run: string; readonly logs: LiveLogRow[] } };
+/** What subscribers are told of rows. */
+export type LiveData = {
+  [N in "run" | "gone" | "changed" | "metrics" | "logs"]: Omit<LiveEvent<N>, "id">;
+}["run" | "gone" | "changed" | "metrics" | "logs"];
 
 /** Rows by run and table; rows of groups that belong to no run are left out. */
 export function countRows(entry: LiveEntry): Map<string, Record<string, number>> {
@@ -153,7 +120,7 @@ function toMetricColumns(
   rows: readonly number[],
   run: string,
   [batch, earlier]: readonly [Batch, readonly Batch[]],
-): LiveMetricColumns {
+): LiveEvent<"metrics">["data"] {
   const places = rows.map(toPlaceOf(metrics, batch, earlier));
   return {
     run,
@@ -180,7 +147,7 @@ function toPlaceOf(metrics: Rows<"metrics">, batch: Batch, earlier: readonly Bat
   };
 }
 
-function toLogRows(logs: Rows<"logs">, rows: readonly number[], collector: string): LiveLogRow[] {
+function toLogRows(logs: Rows<"logs">, rows: readonly number[], collector: string): LogRow[] {
   return rows.map((row) => ({
     id: formatRowPlace({ collector, jpos: logs.jpos.at(row), jrow: logs.jrow.at(row) }),
     ts_ns: logs.ts_ns.at(row).toString(),
@@ -198,12 +165,7 @@ function toLogRows(logs: Rows<"logs">, rows: readonly number[], collector: strin
 /** As in a list of stored lines. */
 const messageCharsMax = 65_536;
 
-function cutMessage(msg: string): Pick<LiveLogRow, "msg" | "cut_from"> {
+function cutMessage(msg: string): Pick<LogRow, "msg" | "cut_from"> {
   if (msg.length <= messageCharsMax) return { msg };
   return { msg: msg.slice(0, messageCharsMax).toWellFormed(), cut_from: msg.length };
-}
-
-function toFloat(value: number): number | "NaN" | "Infinity" | "-Infinity" {
-  if (Number.isFinite(value)) return value;
-  return Number.isNaN(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
 }

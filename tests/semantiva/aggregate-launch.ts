@@ -2,7 +2,8 @@
 // runs at once; this one is held against the recorded verdicts.
 
 import { compareText } from "#base/compare-text.ts";
-import type { CompletenessStatus, LaunchFacts } from "#query/semantiva/completeness.ts";
+import type { CompletenessStatus } from "#api/contract/pipeline.ts";
+import type { LaunchFacts } from "#query/semantiva/completeness.ts";
 import { compareLifecycle, distinct } from "#query/semantiva/stored.ts";
 import type { LifecycleRow } from "#store/reader/pipelines.ts";
 

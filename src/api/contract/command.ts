@@ -1,14 +1,15 @@
 // Control of a running job.
 
 import type { Static } from "typebox";
+import { commandStates, commandTypes } from "#control/command.ts";
 import { AsOf, JsonText, nullable, TimeNs, word } from "./scalar.ts";
 import { Type } from "./schema.ts";
 
-export const CommandType = word(["pause", "resume", "stop", "checkpoint_now", "update_params", "adjust_lr", "custom"]);
+export const CommandType = word(commandTypes);
 export type CommandType = Static<typeof CommandType>;
 
 /** queued → delivered (bytes written to the worker) → confirmed or refused by the worker; or expired, cancelled. */
-export const CommandState = word(["queued", "delivered", "confirmed", "refused", "expired", "cancelled"]);
+export const CommandState = word(commandStates);
 export type CommandState = Static<typeof CommandState>;
 
 export const Command = Type.Object({

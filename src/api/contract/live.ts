@@ -52,7 +52,7 @@ export const LiveGone = Type.Object({ run: Type.String() });
 /** Events between these ids were not sent to this subscriber: ask again. */
 export const LiveSkipped = Type.Object({ from: AsOf, to: AsOf, reason: Type.String() });
 
-/** Once a second. */
+/** How the server is doing, once a second. */
 export const LiveStats = Type.Object({
   events_per_s: Type.Number(),
   /** Accepted and not yet queryable. */
@@ -60,6 +60,7 @@ export const LiveStats = Type.Object({
   waiting_bytes: Count,
   connections: Count,
 });
+export type LiveStats = Static<typeof LiveStats>;
 
 export const liveEvents = {
   hello: LiveHello,

@@ -54,9 +54,11 @@ export const GraphAnswer = Type.Object({
 });
 export type GraphAnswer = Static<typeof GraphAnswer>;
 
-export const Verdict = word(["complete", "partial", "invalid"]);
+export const CompletenessStatus = word(["complete", "partial", "invalid"]);
+export type CompletenessStatus = Static<typeof CompletenessStatus>;
 
 export const PipelineOutcome = word(["succeeded", "failed", "interrupted", "unfinished"]);
+export type PipelineOutcome = Static<typeof PipelineOutcome>;
 
 /** Did it work? A different question from completeness: a failed run is complete once its end has arrived. */
 export const RunSuccess = Type.Object({
@@ -64,15 +66,17 @@ export const RunSuccess = Type.Object({
   status_raw: Type.String({ description: "The end's own word, '' when it says none." }),
   failed_nodes: Type.Array(Type.String()),
 });
+export type RunSuccess = Static<typeof RunSuccess>;
 
 export const ClockNote = Type.Object({
   kind: word(["ahead", "behind"]),
   message: Type.String(),
 });
+export type ClockNote = Static<typeof ClockNote>;
 
 export const RunCompleteness = Type.Object({
   run_id: Type.String(),
-  status: Verdict,
+  status: CompletenessStatus,
   problems: Type.Array(Type.String()),
   missing_nodes: Type.Array(Type.String()),
   orphan_nodes: Type.Array(Type.String()),
@@ -93,7 +97,7 @@ export type RunCompleteness = Static<typeof RunCompleteness>;
 export const LaunchCompleteness = Type.Object({
   run_space_launch_id: Type.String(),
   run_space_attempt: Count,
-  status: Verdict,
+  status: CompletenessStatus,
   problems: Type.Array(Type.String()),
   summary: Type.Object({
     runs_total: Count,

@@ -1,16 +1,9 @@
 // What runs can be filtered, sorted and shown by.
 
+import type { FieldInfo } from "#api/contract/run.ts";
 import type { Sources } from "#query/sources.ts";
 import { type FieldRow, readFields } from "#store/reader/run-details.ts";
 import { runFields } from "./field.ts";
-
-export interface FieldInfo {
-  readonly field: string;
-  readonly kind: "run" | "param" | "metric";
-  readonly type: "text" | "number" | "time" | "mixed";
-  readonly runs: number;
-  readonly examples: string[];
-}
 
 const times: ReadonlySet<string> = new Set(["start", "end", "updated"]);
 const numbers: ReadonlySet<string> = new Set(["duration", "workers", "attempt", "index", "faults", "gaps"]);

@@ -1,28 +1,12 @@
 // Groups of runs: those with the same text for a field, counted and summed up.
 
+import type { RunGroup } from "#api/contract/run.ts";
 import type { FieldRef } from "./field.ts";
 import type { FieldReader } from "./match.ts";
 import type { RunsView } from "./run-table.ts";
 
-export interface RunsGroup {
-  readonly value: string;
-  readonly runs: number;
-  readonly statuses: Record<string, number>;
-  /** By column; what none of its runs has a number for is left out. */
-  readonly aggregates: Record<string, ColumnSum>;
-  /** A filter that finds exactly these runs. */
-  readonly filter: string;
-}
-
-/** Over the finite numbers of a column, null when there are none, and how many are not finite. */
-export interface ColumnSum {
-  readonly count: number;
-  readonly nonfinite: number;
-  readonly min: number | null;
-  readonly median: number | null;
-  readonly mean: number | null;
-  readonly max: number | null;
-}
+/** Over the finite numbers of a column. */
+type ColumnSum = RunGroup["aggregates"][string];
 
 const groupsMax = 1000;
 
@@ -32,7 +16,7 @@ export function toGroups(
   places: readonly number[],
   field: FieldRef,
   columns: readonly FieldRef[],
-): RunsGroup[] {
+): RunGroup[] {
   const read = view.readerOf(field);
   const groups = Map.groupBy(places, (place) => read(place)[0]?.text ?? "");
   return [...groups].slice(0, groupsMax).map(([value, members]) => ({

@@ -1,11 +1,12 @@
 // A page of the table of runs: filtered, sorted, grouped. Everything is decided on places and columns; only the runs of
 // the page are looked at as a whole.
 
+import type { RunGroup } from "#api/contract/run.ts";
 import type { Sources } from "#query/sources.ts";
 import { cellsAt, countNonfinite, type RowCells, type UncountedRow } from "./cells.ts";
 import type { FieldRef } from "./field.ts";
 import { type Filter, fieldsOf } from "./filter.ts";
-import { type RunsGroup, toGroups } from "./groups.ts";
+import { toGroups } from "./groups.ts";
 import type { HeadContext } from "./head.ts";
 import type { KeptRuns } from "./kept-runs.ts";
 import { toPredicate } from "./match.ts";
@@ -30,7 +31,7 @@ export interface RunsPage {
   readonly total: number;
   readonly next: SortKey | null;
   /** By run of the page: the text of its group, '' when it has no such field; and the groups of all runs that match. */
-  readonly grouped: { readonly texts: readonly string[]; readonly groups: readonly RunsGroup[] } | null;
+  readonly grouped: { readonly texts: readonly string[]; readonly groups: readonly RunGroup[] } | null;
 }
 
 export async function listRuns(

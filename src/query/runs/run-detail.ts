@@ -1,7 +1,7 @@
 // Everything that is known of one run: what its head is derived from, and what its page shows beside.
 
 import { hasTrait } from "#protocol/facts.ts";
-import { type ClockNote, readClockNote } from "#query/semantiva/clock.ts";
+import { readClockNote } from "#query/semantiva/clock.ts";
 import type { Sources } from "#query/sources.ts";
 import { type ParamCell, paramsMax, readMetricCounts, readParamCells } from "#store/reader/cells.ts";
 import { readJoins } from "#store/reader/joins.ts";
@@ -37,7 +37,7 @@ export async function readRunDetail(sources: Sources, workspace: string, run: Fo
   ]);
   const mine = facts.find((one) => one.runId === run.runId);
   if (mine === undefined) return null;
-  const clock: ClockNote | null = await readClockNote(store, [mine]);
+  const clock = await readClockNote(store, [mine]);
   return {
     facts: mine,
     params,

@@ -1,6 +1,7 @@
 // Semantiva writes local time with a `Z`. One record cannot show it; records beside their arrival can. Nothing is ever
 // corrected or reordered because of it: the written time stays, and the run says when its clock looks shifted.
 
+import type { ClockNote } from "#api/contract/pipeline.ts";
 import { type ClockFacts as ClockTimes, readClocks } from "#store/reader/pipelines.ts";
 import type { RunFacts } from "#store/reader/run-facts.ts";
 import type { Store } from "#store/store.ts";
@@ -8,12 +9,6 @@ import type { Store } from "#store/store.ts";
 export interface ClockFacts extends ClockTimes {
   /** The records were read from files written earlier: then a written time long before arrival means nothing. */
   readonly imported: boolean;
-}
-
-export interface ClockNote {
-  readonly kind: "ahead" | "behind";
-  /** Says the likely offset of the written clock from UTC: whole quarter hours when it is near one. */
-  readonly message: string;
 }
 
 const minuteNs = 60_000_000_000n;

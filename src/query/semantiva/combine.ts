@@ -1,12 +1,12 @@
 // A wrapper or a path may put several pipelines under one run. Each is judged for itself; the run is as complete as the
 // least of them.
 
+import type { PipelineOutcome, RunCompleteness, RunSuccess, CompletenessStatus } from "#api/contract/pipeline.ts";
 import { compareText } from "#base/compare-text.ts";
-import { type CompletenessStatus, judgeUnknownRun, type RunCompleteness, roundHalfEven2 } from "./completeness.ts";
-import type { Outcome, Success } from "./success.ts";
+import { judgeUnknownRun, roundHalfEven2 } from "./completeness.ts";
 
 const statusRank: Readonly<Record<CompletenessStatus, number>> = { complete: 0, partial: 1, invalid: 2 };
-const outcomeRank: Readonly<Record<Outcome, number>> = { succeeded: 0, unfinished: 1, interrupted: 2, failed: 3 };
+const outcomeRank: Readonly<Record<PipelineOutcome, number>> = { succeeded: 0, unfinished: 1, interrupted: 2, failed: 3 };
 
 export function combineCompleteness(runId: string, verdicts: readonly RunCompleteness[]): RunCompleteness {
   const [first] = verdicts;
@@ -33,8 +33,8 @@ export function combineCompleteness(runId: string, verdicts: readonly RunComplet
   };
 }
 
-export function combineSuccess(successes: readonly Success[]): Success {
-  const worst = successes.reduce<Success | undefined>(
+export function combineSuccess(successes: readonly RunSuccess[]): RunSuccess {
+  const worst = successes.reduce<RunSuccess | undefined>(
     (a, b) => (a === undefined || outcomeRank[b.outcome] > outcomeRank[a.outcome] ? b : a),
     undefined,
   );

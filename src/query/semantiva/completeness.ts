@@ -2,27 +2,10 @@
 // The facts come either from records in memory (aggregate.ts) or from the store's own aggregation over any number of
 // runs. Complete is not successful: see success.ts.
 
+import type { LaunchCompleteness, RunCompleteness, CompletenessStatus } from "#api/contract/pipeline.ts";
 import { compareText } from "#base/compare-text.ts";
 import type { CompletenessFacts } from "#store/reader/pipelines.ts";
 import { earlier, later } from "./stored.ts";
-
-export type CompletenessStatus = "complete" | "partial" | "invalid";
-
-export interface RunCompleteness {
-  readonly run_id: string;
-  readonly status: CompletenessStatus;
-  readonly problems: string[];
-  readonly missing_nodes: string[];
-  readonly orphan_nodes: string[];
-  readonly nonterminal_nodes: string[];
-  readonly summary: {
-    readonly nodes_total_expected: number | null;
-    readonly nodes_observed: number;
-    readonly coverage_pct: number | null;
-    readonly has_start: boolean;
-    readonly has_end: boolean;
-  };
-}
 
 export interface LaunchFacts {
   readonly launch_id: string;
@@ -32,18 +15,6 @@ export interface LaunchFacts {
   readonly planned_run_count: number | null;
   /** Attached runs by their verdict. A run is attached by its pipeline_start, so none of them can lack it. */
   readonly runs_by_status: Readonly<Record<CompletenessStatus, number>>;
-}
-
-export interface LaunchCompleteness {
-  readonly run_space_launch_id: string;
-  readonly run_space_attempt: number;
-  readonly status: CompletenessStatus;
-  readonly problems: string[];
-  readonly summary: {
-    readonly runs_total: number;
-    readonly runs_by_status: Record<CompletenessStatus, number>;
-    readonly planned_run_count: number | null;
-  };
 }
 
 const terminalStatuses: ReadonlySet<string> = new Set(["succeeded", "error", "skipped", "cancelled"]);

@@ -1,7 +1,8 @@
+import type { GraphNode } from "#api/contract/pipeline.ts";
 import { expect, it } from "vitest";
 import { feed, readLines } from "../../../tests/semantiva/feed.ts";
 import { aggregateRun } from "./aggregate.ts";
-import { type Graph, type GraphNode, toGraph } from "./graph.ts";
+import { type Graph, toGraph } from "./graph.ts";
 
 function graphOf(lines: readonly string[]): Graph {
   const { lifecycle, nodes, payloads } = feed(lines);

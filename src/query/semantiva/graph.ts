@@ -1,65 +1,16 @@
 // The pipeline as declared and as executed: nodes and edges of `pipeline_spec_canonical`, what its SERs add, and what
 // each node did when it last ran.
 
+import type { GraphAnswer, GraphNode, NodeStatus } from "#api/contract/pipeline.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { atPointer, itemBytes, memberTexts } from "#base/json/pointer.ts";
 import { type JsonValue, NumberText } from "#base/json/value.ts";
 import type { NodeAggregate, RunAggregate } from "./aggregate.ts";
 import { isTerminal } from "./completeness.ts";
 
-export type NodeStatus = "succeeded" | "error" | "skipped" | "cancelled" | "missing" | "unknown";
-
-export interface NodeCheck {
-  readonly when: "pre" | "post" | "invariant";
-  readonly code: string;
-  readonly result: string;
-  /** Strict JSON text, '' when absent. */
-  readonly details: string;
-}
-
-export interface GraphNode {
-  readonly id: string;
-  readonly label: string;
-  /** As its last SER names it: no import path to rely on, and not unique. */
-  readonly processor: string;
-  readonly role: string;
-  readonly status: NodeStatus;
-  /** Executed, but not in the declared pipeline. */
-  readonly orphan: boolean;
-  readonly executions: number;
-  /** Executions by status. */
-  readonly counts: Record<string, number>;
-  /** Of the last execution; decimal nanoseconds, null when the written time is none. */
-  readonly start_ns: string | null;
-  readonly end_ns: string | null;
-  readonly wall_ms: number | null;
-  readonly cpu_ms: number | null;
-  readonly parameters: { readonly name: string; readonly value: string; readonly source: string }[];
-  readonly context: {
-    readonly read: string[];
-    readonly created: string[];
-    readonly updated: string[];
-    readonly summaries: string;
-  };
-  readonly checks: NodeCheck[];
-  readonly error: { readonly type: string; readonly message: string } | null;
-  /** Strict JSON text of the last SER line, '' when the node never ran. */
-  readonly record: string;
-}
-
-export interface GraphEdge {
-  readonly from: string;
-  readonly to: string;
-  readonly kind: "declared" | "observed";
-}
-
-export interface Graph {
-  readonly pipeline_id: string;
-  readonly semantic_id: string;
-  readonly config_id: string;
-  readonly nodes: GraphNode[];
-  readonly edges: GraphEdge[];
-}
+export type Graph = Omit<GraphAnswer, "as_of">;
+type GraphEdge = Graph["edges"][number];
+type NodeCheck = GraphNode["checks"][number];
 
 /** `specPayload` and `payloadOf`: stored payloads (strict JSON) of the run's start line and of a node's last SER. */
 export function toGraph(

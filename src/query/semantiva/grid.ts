@@ -1,17 +1,18 @@
 // A launch as a grid over the keys of its runs' contexts: which cells were planned, started, done, failed, and which are
 // missing. Indexes may come twice (a launch id used again) and contexts too; every run keeps a cell of its own.
 
+import type { PipelineOutcome } from "#api/contract/pipeline.ts";
 import { compareText } from "#base/compare-text.ts";
 import { parseJson } from "#base/json/parse.ts";
 import type { LaunchMember } from "#store/reader/members.ts";
 import { inferContexts } from "./missing-contexts.ts";
-import { type Outcome, toRunOutcome } from "./success.ts";
+import { toRunOutcome } from "./success.ts";
 
 export interface GridCell {
   readonly index: number | null;
   /** Null for a planned run of which nothing has arrived. */
   readonly run_id: string | null;
-  readonly status: Outcome | "missing";
+  readonly status: PipelineOutcome | "missing";
   /** Context keys with their values as strict JSON text. */
   readonly context: Readonly<Record<string, string>>;
 }
@@ -55,7 +56,7 @@ export function toGrid(members: readonly LaunchMember[], planned: number | null)
   }));
   const missing = toMissingCells(started, planned);
   const cells = missing.cells.length === 0 ? started : [...started, ...missing.cells].sort(compareCells);
-  const countOf = (status: Outcome) => started.reduce((sum, cell) => sum + (cell.status === status ? 1 : 0), 0);
+  const countOf = (status: PipelineOutcome) => started.reduce((sum, cell) => sum + (cell.status === status ? 1 : 0), 0);
   return {
     axes: toAxes(cells),
     cells,

@@ -1,12 +1,13 @@
 // A launch from the facts about it: its verdict, its success, and what its start line says once for all its runs.
 
+import type { LaunchCompleteness, PipelineOutcome } from "#api/contract/pipeline.ts";
 import { formatJson } from "#base/json/format.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { atPointer, memberTexts } from "#base/json/pointer.ts";
 import type { JsonValue } from "#base/json/value.ts";
 import type { LaunchHead } from "#store/reader/launches.ts";
-import { judgeLaunch, type LaunchCompleteness } from "./completeness.ts";
-import { judgeLaunchSuccess, type LaunchSuccess, type Outcome, toRunOutcome } from "./success.ts";
+import { judgeLaunch } from "./completeness.ts";
+import { judgeLaunchSuccess, type LaunchSuccess, toRunOutcome } from "./success.ts";
 
 export interface JudgedLaunch {
   readonly planned: number | null;
@@ -16,7 +17,7 @@ export interface JudgedLaunch {
 }
 
 export function judgeLaunchHead(head: LaunchHead): JudgedLaunch {
-  const runs: Record<Outcome, number> = { succeeded: 0, failed: 0, interrupted: 0, unfinished: 0 };
+  const runs: Record<PipelineOutcome, number> = { succeeded: 0, failed: 0, interrupted: 0, unfinished: 0 };
   // A run is attached by its start, so all it can lack is its end.
   const runs_by_status = { complete: 0, partial: 0, invalid: 0 };
   for (const group of head.runs) {

@@ -1,13 +1,13 @@
 // Launches with their verdicts, and one with its plan and members.
 
+import type { PipelineOutcome } from "#api/contract/pipeline.ts";
 import { formatLaunchKey } from "#model/group-key.ts";
 import type { RunStatus } from "#query/runs/head.ts";
 import type { Sources } from "#query/sources.ts";
 import * as reader from "#store/reader/launches.ts";
 import { judgeLaunchHead, readLaunchStart } from "./launch.ts";
-import type { Outcome } from "./success.ts";
 
-export const statusOfOutcome: Readonly<Record<Outcome, RunStatus>> = {
+export const statusOfOutcome: Readonly<Record<PipelineOutcome, RunStatus>> = {
   succeeded: "completed",
   failed: "failed",
   interrupted: "killed",
@@ -68,8 +68,8 @@ async function summarize(
   return heads.map((head) => {
     const { planned, runs, completeness, success } = judgeLaunchHead(head);
     const isLive = nowNs - head.last_received_ns < silenceNs;
-    const statusOf = (outcome: Outcome) => (outcome === "unfinished" && isLive ? "running" : statusOfOutcome[outcome]);
-    const counts = Object.entries(success.runs) as [Outcome, number][];
+    const statusOf = (outcome: PipelineOutcome) => (outcome === "unfinished" && isLive ? "running" : statusOfOutcome[outcome]);
+    const counts = Object.entries(success.runs) as [PipelineOutcome, number][];
     return {
       id: head.launch_id,
       attempt: head.attempt,

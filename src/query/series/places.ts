@@ -2,13 +2,13 @@
 // 2 ** 53 and rounded beyond, and looked at exactly only where two numbers are equal.
 
 import { compareWords, type Points, toWords } from "./points.ts";
-import type { SeriesAxis } from "./request.ts";
+import type { Axis } from "#api/contract/series.ts";
 
 /** 2 ** 32. */
 const high = 4294967296;
 
 export class PointPlaces {
-  private readonly axis: SeriesAxis;
+  private readonly axis: Axis;
   /** The column of the axis; a relative position is `start` less. */
   private readonly exact: BigInt64Array;
   private readonly start: bigint;
@@ -16,7 +16,7 @@ export class PointPlaces {
   readonly startHigh: number;
   readonly startLow: number;
 
-  constructor(exact: BigInt64Array, start: bigint, axis: SeriesAxis) {
+  constructor(exact: BigInt64Array, start: bigint, axis: Axis) {
     this.axis = axis;
     this.exact = exact;
     this.start = start;
@@ -53,7 +53,7 @@ export class PointPlaces {
 }
 
 /** Null when the points have no such column. `start` is the origin of a relative axis. */
-export function toPlaces(points: Points, axis: SeriesAxis, start: bigint): PointPlaces | null {
+export function toPlaces(points: Points, axis: Axis, start: bigint): PointPlaces | null {
   if (axis === "step") return new PointPlaces(points.step, 0n, axis);
   if (axis === "epoch") return points.epoch === null ? null : new PointPlaces(points.epoch, 0n, axis);
   return new PointPlaces(points.tsNs, axis === "relative" ? start : 0n, axis);

@@ -1,6 +1,6 @@
 // What a series is asked for.
 
-export type SeriesAxis = "step" | "epoch" | "time" | "relative";
+import type { Axis } from "#api/contract/series.ts";
 
 export interface SeriesGroup {
   readonly groupKey: string;
@@ -14,7 +14,7 @@ export interface SeriesRequest {
   /** The groups of every run that is asked for. */
   readonly groups: readonly SeriesGroup[];
   readonly keys: readonly string[];
-  readonly axis: SeriesAxis;
+  readonly axis: Axis;
   readonly buckets: number;
   readonly byWorker: boolean;
   /** The points of all workers at one position are one bucket. */

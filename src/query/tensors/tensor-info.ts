@@ -1,7 +1,6 @@
 // What a list of tensors says about each: kind, pair, how its norm moved, and what looks wrong with it.
 
-export type TensorKind = "weight" | "gradient" | "other";
-export type TensorHint = "nan" | "dead" | "exploding" | "vanishing" | "constant";
+import type { TensorHint, TensorInfo } from "#api/contract/snapshot.ts";
 
 export interface TensorFacts {
   readonly tensor: string;
@@ -16,7 +15,7 @@ const gradientSuffix = ".grad";
 /** A norm that grew by this factor, or shrank by it, is worth a look. */
 const growthFactor = 100;
 
-export function kindOf(tensor: string, all: ReadonlySet<string>): TensorKind {
+export function kindOf(tensor: string, all: ReadonlySet<string>): TensorInfo["kind"] {
   if (tensor.endsWith(gradientSuffix)) return "gradient";
   return all.has(tensor + gradientSuffix) || /(weight|bias|kernel|embedding)$/i.test(tensor) ? "weight" : "other";
 }
