@@ -22,21 +22,6 @@ export interface BusOptions {
 export type Listener = (body: unknown, from: string) => void;
 export type Answerer = (body: unknown, from: string) => unknown;
 
-export interface Bus {
-  readonly self: string;
-  readonly isConnected: boolean;
-  /** The largest body in bytes; 0 while nothing is connected. */
-  readonly bodyBytesMax: number;
-  /** To every other collector, or to one. False when it could not leave. */
-  tell(topic: string, body: unknown, to?: string): boolean;
-  hear(topic: string, listener: Listener): void;
-  /** Throws BusOutage when no answer comes. */
-  ask(to: string, topic: string, body: unknown, timeoutMs: number): Promise<unknown>;
-  /** One per topic. */
-  answer(topic: string, answerer: Answerer): void;
-  close(): Promise<void>;
-}
-
 export class BusOutage extends Error {
   override readonly name = "BusOutage";
   readonly kind: "unreachable" | "refused";
@@ -58,12 +43,8 @@ const reconnectMs = 500;
 const pingMs = 2000;
 const connectMs = 5000;
 
-/** Returns at once: the connection is made, and made again after every loss, for as long as the bus is open. */
-export function createBus(options: BusOptions): Bus {
-  return new NatsBus(options);
-}
-
-class NatsBus implements Bus {
+/** The connection is made in the background, and made again after every loss, for as long as the bus is open. */
+export class Bus {
   readonly self: string;
   private readonly options: BusOptions;
   private readonly listeners = new Map<string, Listener[]>();
@@ -82,10 +63,12 @@ class NatsBus implements Bus {
     return this.connected;
   }
 
+  /** The largest body in bytes; 0 while nothing is connected. */
   get bodyBytesMax(): number {
     return this.connected ? (this.connection?.info?.max_payload ?? 0) - envelopeBytes : 0;
   }
 
+  /** To every other collector, or to one. False when it could not leave. */
   tell(topic: string, body: unknown, to?: string): boolean {
     if (!this.connected || this.connection === null) return false;
     const { prefix } = this.options;
@@ -105,6 +88,7 @@ class NatsBus implements Bus {
     this.listeners.set(topic, [...(this.listeners.get(topic) ?? []), listener]);
   }
 
+  /** Throws BusOutage when no answer comes. */
   async ask(to: string, topic: string, body: unknown, timeoutMs: number): Promise<unknown> {
     if (!this.connected || this.connection === null) throw new BusOutage("unreachable", "The bus is not connected.");
     try {
@@ -119,6 +103,7 @@ class NatsBus implements Bus {
     }
   }
 
+  /** One per topic. */
   answer(topic: string, answerer: Answerer): void {
     this.answerers.set(topic, answerer);
   }

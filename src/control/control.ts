@@ -57,37 +57,6 @@ export interface WorkerAck {
   readonly error: string;
 }
 
-export interface Control {
-  post(order: CommandOrder): Promise<Command | OrderRefusal>;
-  /** The command that an identical earlier order became; undefined if the order is new. */
-  known(order: CommandOrder): Command | OrderRefusal | undefined;
-  /** Cancels what was not delivered yet. */
-  cancel(workspace: Workspace, runId: RunId, cmdId: string, author: string): Promise<Command | OrderRefusal>;
-  /** Oldest first. */
-  list(workspace: Workspace, runId: RunId): Command[];
-  /** Workers connected now that asked for commands. */
-  accepting(workspace: Workspace, runId: RunId): string[];
-  /** Returns how to detach. */
-  attach(workspace: Workspace, runId: RunId, worker: WorkerId, channel: WorkerChannel): () => void;
-  fold(steps: readonly CommandStep[]): void;
-  observe(news: WorkerNews): void;
-  /** Sent, with no answer known here. */
-  unanswered(): Command[];
-  /** A worker's answer. It names the command, but not necessarily the run. */
-  hearAck(workspace: Workspace, ack: WorkerAck): void;
-  /** The journal has been replayed: from now on commands flow. */
-  ready(): void;
-  /** Another collector wants to hand our command to a worker: true once for each. */
-  grant(cmdId: string, worker: WorkerId): boolean;
-  /** It could not be handed over. */
-  ungrant(cmdId: string, worker: WorkerId): void;
-  /** The reachable collectors changed: waiting commands are tried again. */
-  retry(): void;
-  /** Every worker connected here that asked for commands. */
-  acceptingAll(): { readonly workspace: Workspace; readonly run: string; readonly worker: WorkerId }[];
-  close(): void;
-}
-
 export const expiresMsDefault: number = 10 * 60 * 1000;
 const openPerRunMax = 1000;
 const runsMax = 20_000;
@@ -101,11 +70,7 @@ interface Run {
   readonly known: Set<string>;
 }
 
-export function createControl(ports: ControlPorts): Control {
-  return new ControlRoom(ports);
-}
-
-class ControlRoom implements Control {
+export class Control {
   private readonly ports: ControlPorts;
   private readonly book = new CommandBook();
   private readonly runs = new Map<string, Run>();
@@ -142,6 +107,7 @@ class ControlRoom implements Control {
     return this.book.find(cmdId) as Command;
   }
 
+  /** The command that an identical earlier order became; undefined if the order is new. */
   known(order: CommandOrder): Command | OrderRefusal | undefined {
     const name = nameOf(order);
     const isIt = ({ cmdId }: Command) => name !== undefined && cmdId.startsWith(name);
@@ -150,6 +116,7 @@ class ControlRoom implements Control {
     return { refused: "key_used", message: "This idempotency key was used for another command of this run." };
   }
 
+  /** Cancels what was not delivered yet. */
   async cancel(workspace: Workspace, runId: RunId, cmdId: string, author: string): Promise<Command | OrderRefusal> {
     const command = this.book.find(cmdId);
     if (command === undefined || command.workspace !== workspace || command.runId !== runId)
@@ -164,15 +131,18 @@ class ControlRoom implements Control {
     return command;
   }
 
+  /** Oldest first. */
   list(workspace: Workspace, runId: RunId): Command[] {
     return this.book.ofRun(workspace, runId);
   }
 
+  /** Workers connected now that asked for commands. */
   accepting(workspace: Workspace, runId: RunId): string[] {
     const here = this.runs.get(toRunKey(workspace, runId))?.channels.keys() ?? [];
     return [...new Set([...here, ...this.acceptingElsewhere(workspace, runId)])].sort();
   }
 
+  /** Every worker connected here that asked for commands. */
   acceptingAll(): { workspace: Workspace; run: string; worker: WorkerId }[] {
     return [...this.runs].flatMap(([key, { channels }]) => {
       const [workspace = "", run = ""] = key.split("\0");
@@ -180,6 +150,7 @@ class ControlRoom implements Control {
     });
   }
 
+  /** Another collector wants to hand our command to a worker: true once for each. */
   grant(cmdId: string, worker: WorkerId): boolean {
     const command = this.book.find(cmdId);
     const key = toSentKey(cmdId, worker);
@@ -188,18 +159,21 @@ class ControlRoom implements Control {
     return true;
   }
 
+  /** It could not be handed over. */
   ungrant(cmdId: string, worker: WorkerId): void {
     this.sent.delete(toSentKey(cmdId, worker));
     const command = this.book.find(cmdId);
     if (command !== undefined) this.deliverToAll(command);
   }
 
+  /** The reachable collectors changed: waiting commands are tried again. */
   retry(): void {
     if (this.postponed !== null) return;
     for (const command of this.book.openOnes()) this.deliverToAll(command);
     this.setTimer();
   }
 
+  /** Returns how to detach. */
   attach(workspace: Workspace, runId: RunId, worker: WorkerId, channel: WorkerChannel): () => void {
     const key = toRunKey(workspace, runId);
     const run = this.runs.get(key) ?? { channels: new Map(), known: new Set() };
@@ -228,11 +202,13 @@ class ControlRoom implements Control {
     this.setTimer();
   }
 
+  /** A worker's answer. It names the command, but not necessarily the run. */
   hearAck(workspace: Workspace, ack: WorkerAck): void {
     const command = this.book.find(ack.cmdId);
     if (command?.workspace === workspace) this.observe({ workspace, runId: command.runId, kind: "ack", ...ack });
   }
 
+  /** Sent, with no answer known here. */
   unanswered(): Command[] {
     return this.book.unanswered();
   }
@@ -250,6 +226,7 @@ class ControlRoom implements Control {
     if (news.kind === "run_end") this.forgetWorker(news);
   }
 
+  /** The journal has been replayed: from now on commands flow. */
   ready(): void {
     const waiting = this.postponed ?? [];
     this.postponed = null;

@@ -5,7 +5,7 @@ import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { summarize } from "./book.ts";
 import { type CommandStep, fromCommandRow, toStateChange } from "./command.ts";
 import type { WorkerNews } from "./confirm.ts";
-import { type Control, createControl, type OtherCollectors, type OutgoingCommand } from "./control.ts";
+import { Control, type OtherCollectors, type OutgoingCommand } from "./control.ts";
 import type { CommandOrder } from "./order.ts";
 
 export const workspace = "default";
@@ -19,7 +19,7 @@ export function createRoom(journal: StateChange[][] = [], others?: OtherCollecto
   let ids = journal.length;
   let isFull = false;
   const troubles: unknown[] = [];
-  const control: Control = createControl({
+  const control: Control = new Control({
     nowNs: () => BigInt(Date.now()) * 1_000_000n,
     createId: (name) => name ?? `c${++ids}`,
     async record(steps) {

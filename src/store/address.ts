@@ -1,6 +1,6 @@
 // Where the store is: the embedded engine in a data folder, or a ClickHouse server.
 
-import type { EmbeddedEngine } from "./embedded.ts";
+import type { EngineSupervisor } from "./engine/supervisor.ts";
 import type { Confinement } from "./engine/confinement.ts";
 import type { GuestLimits } from "./engine/engine-config.ts";
 
@@ -18,7 +18,7 @@ export interface EmbeddedAddress {
   /** How long to wait for a folder that an ending server still has. Default 5000. */
   readonly folderWaitMs?: number;
   /** The engine of this address, where it is being started already. */
-  readonly starting?: Promise<EmbeddedEngine>;
+  readonly starting?: Promise<EngineSupervisor>;
   onEngineText?(text: string): void;
   onCrash?(reason: string): void;
 }

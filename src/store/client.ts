@@ -5,7 +5,8 @@ import type { IncomingMessage } from "node:http";
 import { Turn } from "#base/turns.ts";
 import type { Quorum, ServerAddress, StoreAddress } from "./address.ts";
 import { createAnyLink, parseStoreUrls } from "./any-link.ts";
-import { type EmbeddedEngine, startEmbedded } from "./embedded.ts";
+import { startEmbedded } from "./embedded.ts";
+import type { EngineSupervisor } from "./engine/supervisor.ts";
 import {
   checkTrailers,
   createLink,
@@ -74,7 +75,7 @@ function guestOf(address: ServerAddress): Account | null {
 
 interface Parts {
   readonly link: HttpLink;
-  readonly engine: EmbeddedEngine | null;
+  readonly engine: EngineSupervisor | null;
   readonly owner: Account;
   readonly guest: Account | null;
   readonly database: string;

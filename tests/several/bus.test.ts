@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type Bus, BusOutage, createBus } from "#bus/bus.ts";
+import { Bus, BusOutage } from "#bus/bus.ts";
 import { type Peer, Peers } from "#bus/peers.ts";
 import { eventually, type NatsServer, natsPath, startNats } from "../support/several.ts";
 
@@ -14,7 +14,7 @@ let nats: NatsServer;
 const buses: Bus[] = [];
 
 function open(self: string, url = nats.url, prefix = "test"): Bus {
-  const bus = createBus({
+  const bus = new Bus({
     url,
     user: "",
     password: "",
@@ -97,11 +97,11 @@ describe.skipIf(natsPath === undefined)("the bus", () => {
     const guarded = await startNats(["--user", "u", "--pass", "right"]);
     const troubles: string[] = [];
     const options = { url: guarded.url, user: "u", prefix: "test", self: "e", onChange: () => undefined };
-    const bus = createBus({ ...options, password: "wrong", onTrouble: (message) => troubles.push(message) });
+    const bus = new Bus({ ...options, password: "wrong", onTrouble: (message) => troubles.push(message) });
     buses.push(bus);
     await eventually(() => troubles.length > 0, "the refusal was not told");
     expect(bus.isConnected).toBe(false);
-    const right = createBus({ ...options, password: "right", onTrouble: () => undefined });
+    const right = new Bus({ ...options, password: "right", onTrouble: () => undefined });
     buses.push(right);
     await eventually(() => right.isConnected, "the right password was refused");
     await guarded.kill();
@@ -123,7 +123,7 @@ describe.skipIf(natsPath === undefined)("the bus", () => {
     });
     const bundled = (await import(pathToFileURL(join(folder, "bus.mjs")).href)) as typeof import("#bus/bus.ts");
     const quiet = { onChange: () => undefined, onTrouble: () => undefined };
-    const bus = bundled.createBus({ url: nats.url, user: "", password: "", prefix: "test", self: "f", ...quiet });
+    const bus = new bundled.Bus({ url: nats.url, user: "", password: "", prefix: "test", self: "f", ...quiet });
     buses.push(bus);
     await eventually(() => bus.isConnected, "the bundled bus did not connect");
     await rm(folder, { recursive: true, force: true });

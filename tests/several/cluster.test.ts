@@ -14,7 +14,8 @@ import { wholeSeries } from "#query/series/request.ts";
 import { readSeries } from "#query/series/series.ts";
 import { createStore } from "#store/client.ts";
 import { deletionTarget } from "#store/delete-groups.ts";
-import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
+import { startEmbedded } from "#store/embedded.ts";
+import type { EngineSupervisor } from "#store/engine/supervisor.ts";
 import { readMetricCells, readMetricCounts, readParamCells } from "#store/reader/cells.ts";
 import { exportTableQuery } from "#store/reader/export-tables.ts";
 import { readLaunch, readLaunches } from "#store/reader/launches.ts";
@@ -47,7 +48,7 @@ const clusterConfig = `<clickhouse>
 </clickhouse>`;
 
 let dataDir: string;
-let engine: EmbeddedEngine;
+let engine: EngineSupervisor;
 let door: TcpDoor;
 let plain: Store;
 let store: Store;

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nowNs } from "#base/clock.ts";
 import { SharedDeletions } from "#server/peers/deletions.ts";
-import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
+import { startEmbedded } from "#store/embedded.ts";
+import type { EngineSupervisor } from "#store/engine/supervisor.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
@@ -19,7 +20,7 @@ import { openStoreDoor, type StoreDoor } from "../support/store-door.ts";
 
 let nats: NatsServer;
 let dataDir: string;
-let engine: EmbeddedEngine;
+let engine: EngineSupervisor;
 /** A door to the store for each. */
 let doors: readonly [StoreDoor, StoreDoor];
 let a: TestApp;

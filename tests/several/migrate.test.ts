@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runInTest } from "#cli/run-cli.testing.ts";
-import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
+import { startEmbedded } from "#store/embedded.ts";
+import type { EngineSupervisor } from "#store/engine/supervisor.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
@@ -15,7 +16,7 @@ import { openStoreDoor, type StoreDoor } from "../support/store-door.ts";
 
 const fixtures = new URL("../fixtures/", import.meta.url).pathname;
 let dataDir: string;
-let engine: EmbeddedEngine;
+let engine: EngineSupervisor;
 let door: StoreDoor;
 
 beforeAll(async () => {

@@ -4,7 +4,8 @@
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startRun } from "#emit/xtrack.ts";
-import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
+import { startEmbedded } from "#store/embedded.ts";
+import type { EngineSupervisor } from "#store/engine/supervisor.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { makeMigratedFolder } from "../support/migrated-folder.ts";
@@ -12,7 +13,7 @@ import { eventually, freePort } from "../support/several.ts";
 import { openTcpDoor, type TcpDoor } from "../support/tcp-door.ts";
 
 let dataDir: string;
-let engine: EmbeddedEngine;
+let engine: EngineSupervisor;
 let port: number;
 let door: TcpDoor;
 let app: TestApp;

@@ -4,7 +4,8 @@
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createStore } from "#store/client.ts";
-import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
+import { startEmbedded } from "#store/embedded.ts";
+import type { EngineSupervisor } from "#store/engine/supervisor.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
@@ -14,7 +15,7 @@ import { eventually, freePort } from "../support/several.ts";
 import { openStoreDoor, type StoreDoor } from "../support/store-door.ts";
 
 let dataDir: string;
-let engine: EmbeddedEngine;
+let engine: EngineSupervisor;
 let port: number;
 let door: StoreDoor;
 let app: TestApp;

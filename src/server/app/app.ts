@@ -38,7 +38,7 @@ import type { Log } from "#server/log.ts";
 import { addReadGauge, createMetrics, type Metrics } from "#server/metrics.ts";
 import { type OtlpPorts, openOtlpPorts } from "#server/otlp/ports.ts";
 import { SharedDeletions } from "#server/peers/deletions.ts";
-import { openPeering, type Peering, type PeeringOptions } from "#server/peers/peering.ts";
+import { Peering, type PeeringOptions } from "#server/peers/peering.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { openWatch, type Watch } from "#server/watch/open-watch.ts";
 import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#server/xtrack/doors.ts";
@@ -196,7 +196,7 @@ function startRetention(collector: Collector, deletions: Deletions, ages: Config
 async function meetPeers(parts: Omit<PeeringOptions, "onTwin"> & { readonly config: Config }): Promise<Peering | null> {
   const { collector, config, log } = parts;
   if (config.busUrl === "") return null;
-  const peering = openPeering({ ...parts, onTwin: () => void yieldToTwin(collector, config, log) });
+  const peering = new Peering({ ...parts, onTwin: () => void yieldToTwin(collector, config, log) });
   await peering.introduced();
   return peering;
 }

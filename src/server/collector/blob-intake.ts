@@ -30,19 +30,12 @@ interface WaitingBlob {
   readonly input: BlobInput;
 }
 
-export interface BlobRoom extends BlobIntake {
-  /** Resolves when every blob whose run is known is in its place. */
-  settled(): Promise<void>;
-  /** Moves the blobs whose run has become known. */
-  look(): void;
-}
-
 export async function createBlobRoom(
   collector: Collector,
   bytesMax: number,
   onTrouble: (cause: unknown) => void,
 ): Promise<BlobRoom> {
-  const room = new Room(collector, bytesMax, onTrouble);
+  const room = new BlobRoom(collector, bytesMax, onTrouble);
   await collector.onceJoined(() => room.restore());
   collector.onApplied(({ applied }) => {
     // A blob waits for the span that it belongs to.
@@ -51,7 +44,7 @@ export async function createBlobRoom(
   return room;
 }
 
-class Room implements BlobRoom {
+export class BlobRoom implements BlobIntake {
   private readonly collector: Collector;
   private readonly blobs: BlobStore;
   private readonly bytesMax: number;
@@ -94,6 +87,7 @@ class Room implements BlobRoom {
     else this.waiting.delete(nameOf(blob.workspace, blob.spanId, blob.kind));
   }
 
+  /** Resolves when every blob whose run is known is in its place. */
   settled(): Promise<void> {
     return this.moving;
   }
@@ -116,7 +110,7 @@ class Room implements BlobRoom {
     return this.take(put, run, `artifact:${put.key}`, artifactKey(put.workspace, run, put.key), path);
   }
 
-  /** Blobs whose run has become known are moved, one after the other, while intake goes on. */
+  /** Moves the blobs whose run has become known. */
   look(): void {
     for (const [key, blob] of this.waiting) {
       const run = liveRunOfSpan(this.collector, blob.workspace, blob.spanId);

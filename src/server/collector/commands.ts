@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { nowNs } from "#base/clock.ts";
 import { type CommandStep, fromCommandRow, toStateChange } from "#control/command.ts";
 import type { WorkerNews } from "#control/confirm.ts";
-import { type Control, createControl, type OtherCollectors } from "#control/control.ts";
+import { Control, type OtherCollectors } from "#control/control.ts";
 import type { AppliedInput } from "#intake/gathering.ts";
 import { groupKinds, groupPrefix } from "#model/group-key.ts";
 import type { StateChange } from "#model/state-tables.ts";
@@ -47,7 +47,7 @@ export function createCommandRoom(): CommandRoom {
     },
     async open(collector, options) {
       const runOf = (groupKey: string) => collector.applier.state.runOf(groupKey);
-      const control = createControl({
+      const control = new Control({
         nowNs,
         createId: (name) => name ?? randomUUID(),
         ...options,

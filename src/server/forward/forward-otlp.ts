@@ -22,14 +22,6 @@ export interface ForwardOptions {
   readonly log: Log;
 }
 
-export interface Forwarder {
-  /** The last journal record that was forwarded. */
-  readonly position: number;
-  /** The problem, for people; empty if all is well. */
-  sentences(): readonly string[];
-  close(): Promise<void>;
-}
-
 /** Journal records that are read and sent before the place is noted. */
 const recordsAtOnce = 200;
 /** Beyond this the groups are not remembered one by one, but looked for. */
@@ -43,7 +35,7 @@ export async function openForwarder(options: ForwardOptions): Promise<Forwarder>
   // A different receiver gets only what arrives from now on.
   const isSame = kept !== null && kept.url === receiver.url;
   const start = isSame ? Math.min(kept.position, collector.writer.stored) : collector.writer.stored;
-  const work = new Forwarding(options, path, start);
+  const work = new Forwarder(options, path, start);
   collector.onStored((to, batches) => {
     for (const { parts } of batches) for (const { rows } of parts) work.note(rows.group_key.keys);
     work.reach(to);
@@ -52,7 +44,8 @@ export async function openForwarder(options: ForwardOptions): Promise<Forwarder>
   return work;
 }
 
-class Forwarding implements Forwarder {
+export class Forwarder {
+  /** The last journal record that was forwarded. */
   position: number;
   private readonly options: ForwardOptions;
   private readonly path: string;
@@ -85,6 +78,7 @@ class Forwarding implements Forwarder {
     });
   }
 
+  /** The problem, for people; empty if all is well. */
   sentences(): readonly string[] {
     const waiting = this.to - this.position;
     return [

@@ -1,6 +1,6 @@
 // Whether a NATS server lets this installation in, for a check before a collector starts.
 
-import { createBus } from "#bus/bus.ts";
+import { Bus } from "#bus/bus.ts";
 import type { Config } from "#config/settings.ts";
 
 /** Why it does not; empty if it does. */
@@ -11,7 +11,7 @@ export async function whyNoBus(
 ): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const timer = setTimeout(resolve, timeoutMs, "no answer in time");
-  const bus = createBus({
+  const bus = new Bus({
     ...{ url, user, password, prefix },
     self: "doctor",
     onChange: (isConnected) => {

@@ -2,7 +2,7 @@
 // things up; what it did not bring is read from the store when it is back, and every half minute.
 
 import { randomUUID } from "node:crypto";
-import { type Bus, createBus } from "#bus/bus.ts";
+import { Bus } from "#bus/bus.ts";
 import { Peers } from "#bus/peers.ts";
 import type { Config } from "#config/settings.ts";
 import type { Control, OtherCollectors } from "#control/control.ts";
@@ -20,23 +20,6 @@ import { LiveBridge } from "./live-bridge.ts";
 import { createSights, type Sights } from "./sights.ts";
 import { StateNews } from "./state-news.ts";
 import { TwinWatch } from "./twins.ts";
-
-export interface Peering {
-  readonly others: OtherCollectors;
-  readonly live: LiveFanIn;
-  readonly deletions: SharedDeletions;
-  readonly sights: Sights;
-  /** The positions of all collectors that answers include now. */
-  asOf(): string;
-  isConnectedElsewhere(workspace: Workspace, run: RunId): boolean;
-  /** Sentences about what does not work between collectors now. */
-  degraded(): string[];
-  /** Resolves when it is known whether another process runs as this collector, or when nobody can be asked now. */
-  introduced(): Promise<void>;
-  /** From now on messages are sent and received. */
-  start(parts: PeeringParts): void;
-  close(): Promise<void>;
-}
 
 export interface PeeringParts {
   readonly control: Control;
@@ -59,11 +42,7 @@ export interface PeeringOptions {
 const tellMs = 1000;
 const catchUpMs = 30_000;
 
-export function openPeering(options: PeeringOptions): Peering {
-  return new BusPeering(options);
-}
-
-class BusPeering implements Peering {
+export class Peering {
   readonly others: OtherCollectors;
   readonly live: LiveFanIn;
   readonly deletions: SharedDeletions;
@@ -98,6 +77,7 @@ class BusPeering implements Peering {
     collector.onStored(() => this.peers.hurry());
   }
 
+  /** The positions of all collectors that answers include now. */
   asOf(): string {
     const { collector } = this.options;
     const stored = new Map(this.peers.list().map((peer) => [peer.id, peer.stored]));
@@ -108,15 +88,18 @@ class BusPeering implements Peering {
     return this.directory.workersOf("connected", workspace, run).length > 0;
   }
 
+  /** Sentences about what does not work between collectors now. */
   degraded(): string[] {
     if (this.bus.isConnected) return [];
     return ["The bus does not answer: live events and commands of other collectors are missing."];
   }
 
+  /** Resolves when it is known whether another process runs as this collector, or when nobody can be asked now. */
   introduced(): Promise<void> {
     return this.twins.introduced();
   }
 
+  /** From now on messages are sent and received. */
   start(parts: PeeringParts): void {
     this.parts = parts;
     this.news.start(parts);
@@ -136,7 +119,7 @@ class BusPeering implements Peering {
 
   private openBus(): Bus {
     const { collector, config, log, metrics } = this.options;
-    return createBus({
+    return new Bus({
       url: config.busUrl,
       user: config.busUser,
       password: config.busPassword,

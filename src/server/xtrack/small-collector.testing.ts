@@ -3,7 +3,7 @@
 
 import { defaultJsonLimits } from "#base/json/value.ts";
 import { type CommandStep, fromCommandRow, toStateChange } from "#control/command.ts";
-import { type Control, createControl } from "#control/control.ts";
+import { Control } from "#control/control.ts";
 import type { Applied } from "#intake/applied.ts";
 import { ProtocolApplier } from "#intake/applier.ts";
 import { toChangeInput } from "#intake/changes.ts";
@@ -77,7 +77,7 @@ export async function openSmallCollector(options: SmallCollectorOptions): Promis
   const applier = createApplier();
   const runOf = (groupKey: string) => applier.state.runOf(groupKey);
   const applied: Applied[] = [];
-  const control = createControl({
+  const control = new Control({
     nowNs,
     createId: () => crypto.randomUUID(),
     onTrouble: () => undefined,

@@ -43,7 +43,7 @@ it("lets ten parts of a size gather before they are merged", async () => {
   const { store, close } = await openEmbedded();
   try {
     const sql = "SELECT value FROM system.merge_tree_settings WHERE name = 'merge_selector_base'";
-    expect(await store.query({ sql })).toEqual([{ value: "10" }]);
+    expect(await askStore(store, { sql })).toEqual([{ value: "10" }]);
   } finally {
     await close();
   }

@@ -1,11 +1,12 @@
 import { rmSync } from "node:fs";
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
+import { startEmbedded } from "#store/embedded.ts";
+import type { EngineSupervisor } from "#store/engine/supervisor.ts";
 import { makeDataDir } from "../../../tests/support/store-under-test.ts";
 
 let dataDir: string;
-let engine: EmbeddedEngine;
+let engine: EngineSupervisor;
 
 beforeAll(async () => {
   dataDir = makeDataDir();

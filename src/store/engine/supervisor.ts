@@ -2,7 +2,7 @@
 // silent. Who needs it asks `whenReady`. A data folder that another process owns is waited for, then an error.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { StoreOutage } from "#store/outage.ts";
@@ -14,6 +14,8 @@ import { findLiveOwner } from "./owner.ts";
 export interface SupervisorOptions extends EngineOptions {
   /** How long a starting server waits for a folder that another one still has. */
   readonly folderWaitMs: number;
+  /** Made for the socket alone: it is removed at the end. */
+  readonly socketFolder?: string | null;
   /** How often the engine must show that it answers. Default 1000. */
   readonly pingEveryMs?: number;
   /** How long a new engine may say nothing before it is replaced; twice as long after each that was. Default 60,000. */
@@ -70,6 +72,10 @@ export class EngineSupervisor {
     }
   }
 
+  get socketPath(): string {
+    return this.options.socketPath;
+  }
+
   get pid(): number | undefined {
     return this.child?.pid;
   }
@@ -95,13 +101,9 @@ export class EngineSupervisor {
     this.isReady = false;
     this.ready.promise.catch(() => {});
     this.ready.reject(new StoreOutage("closed", "the store is closed"));
-    const { child } = this;
-    if (child === null || hasEnded(child)) return;
-    const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-    tell(child, { kind: "stop" });
-    const timer = setTimeout(() => child.kill("SIGKILL"), wasReady ? stopMsMax : 0);
-    await ended;
-    clearTimeout(timer);
+    if (this.child !== null && !hasEnded(this.child)) await end(this.child, wasReady ? stopMsMax : 0);
+    const { socketFolder = null } = this.options;
+    if (socketFolder !== null) rmSync(socketFolder, { recursive: true, force: true });
   }
 
   private whyNot(outcome: FromEngine): string {
@@ -126,7 +128,7 @@ export class EngineSupervisor {
       this.lastText = (this.lastText + text).slice(-2000);
       this.options.onEngineText?.(text);
     });
-    const { onEngineText, onCrash, confinement, firstWordMs = firstWordMsDefault, ...options } = this.options;
+    const { onEngineText, onCrash, confinement, socketFolder, firstWordMs = firstWordMsDefault, ...options } = this.options;
     // After `close` nothing more comes from its stderr either.
     const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
     tell(child, { kind: "start", options });
@@ -211,6 +213,14 @@ export class EngineSupervisor {
       await sleep(Math.min(backOffMsMax, 50 * 2 ** this.failedStarts), undefined, { ref: false });
     }
   }
+}
+
+async function end(child: ChildProcess, withinMs: number): Promise<void> {
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  tell(child, { kind: "stop" });
+  const timer = setTimeout(() => child.kill("SIGKILL"), withinMs);
+  await ended;
+  clearTimeout(timer);
 }
 
 function hasEnded(child: ChildProcess): boolean {

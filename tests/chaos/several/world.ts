@@ -5,7 +5,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
+import { startEmbedded } from "#store/embedded.ts";
+import type { EngineSupervisor } from "#store/engine/supervisor.ts";
 import { CollectorProcess } from "../../support/collector-process.ts";
 import { openRelay, type Relay } from "../../support/relay.ts";
 import { type S3Server, startS3 } from "../../support/s3-server.ts";
@@ -45,7 +46,7 @@ export interface Member {
 export interface World {
   readonly members: readonly Member[];
   readonly nats: NatsServer;
-  readonly engine: EmbeddedEngine;
+  readonly engine: EngineSupervisor;
   readonly toStore: Road;
   readonly toBucket: Road;
   close(): Promise<void>;
