@@ -7,6 +7,7 @@ import { shownBytesMax } from "#store/reader/cut-text.ts";
 import * as reader from "#store/reader/records.ts";
 import type { Sources } from "./sources.ts";
 
+export const { readCheckpoints } = reader;
 export type { FaultFilter, LogFilter } from "#store/reader/records.ts";
 
 export async function listLogs({ store }: Sources, filter: reader.LogFilter) {
@@ -62,10 +63,6 @@ export async function listArtifacts(
     readStoredFiles(store, workspace, names),
   ]);
   return { named, stored };
-}
-
-export function listCheckpoints({ store }: Sources, page: reader.PageOf) {
-  return reader.readCheckpoints(store, page);
 }
 
 export async function listFaults({ store }: Sources, filter: reader.FaultFilter) {

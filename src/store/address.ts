@@ -1,8 +1,8 @@
 // Where the store is: the embedded engine in a data folder, or a ClickHouse server.
 
-import type { EngineSupervisor } from "./engine/supervisor.ts";
 import type { Confinement } from "./engine/confinement.ts";
 import type { GuestLimits } from "./engine/engine-config.ts";
+import type { EngineSupervisor } from "./engine/supervisor.ts";
 
 export interface EmbeddedAddress {
   readonly kind: "embedded";

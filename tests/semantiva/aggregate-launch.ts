@@ -1,8 +1,8 @@
 // A launch's records → what is judged of it, as the format's own aggregator does. The store has its own way over many
 // runs at once; this one is held against the recorded verdicts.
 
-import { compareText } from "#base/compare-text.ts";
 import type { CompletenessStatus } from "#api/contract/pipeline.ts";
+import { compareText } from "#base/compare-text.ts";
 import type { LaunchFacts } from "#query/semantiva/completeness.ts";
 import { compareLifecycle, distinct } from "#query/semantiva/stored.ts";
 import type { LifecycleRow } from "#store/reader/pipelines.ts";

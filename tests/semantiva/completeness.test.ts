@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import type { LaunchCompleteness, RunCompleteness } from "#api/contract/pipeline.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { atPointer } from "#base/json/pointer.ts";
 import { aggregateRun, toCompletenessFacts } from "#query/semantiva/aggregate.ts";
-import type { LaunchCompleteness, RunCompleteness } from "#api/contract/pipeline.ts";
 import { judgeLaunch, judgeRun } from "#query/semantiva/completeness.ts";
 import { aggregateLaunch, toLaunchFacts } from "./aggregate-launch.ts";
 import { createRandom, type Fed, feed, fixtures, readLines, shuffle, traceFiles } from "./feed.ts";

@@ -2,8 +2,8 @@
 
 import { decodeCursor, encodeCursor, type Route } from "#api/context.ts";
 import { Refusal } from "#api/refusal.ts";
-import { listAudit, settingOf } from "#query/admin.ts";
-import { toAudit } from "./edit.ts";
+import { toAudit } from "#model/audit.ts";
+import { readAudit, settingOf } from "#query/workspace.ts";
 
 const limitDefault = 100;
 const retentionDays = "retention_days";
@@ -16,7 +16,7 @@ export const auditRoute: Route<"audit"> = async (context, { query, caller }) => 
     throw new Refusal("cursor_invalid", "This is not a cursor of the audit.", {
       at: { part: "query", name: "cursor" },
     });
-  const entries = await listAudit(context.sources, { workspace: caller.workspace, limit, after });
+  const entries = await readAudit(context.sources.store, caller.workspace, limit, after);
   const last = entries.at(-1);
   const next = last === undefined || entries.length < limit ? null : [last.at_ns, last.action, last.target];
   return { entries, next: encodeCursor(next) };

@@ -22,9 +22,9 @@ export const compareRoute: Route<"compare"> = async (context, { query, caller, s
   const asked = (part: ComparePart): boolean => query.part === undefined || query.part.includes(part);
   const [texts, metrics, spans, tensors] = await Promise.all([
     asked("params") ? readTexts(context, workspace, runs) : { params: [], env: [], source: [] },
-    asked("metrics") || asked("divergence") ? compared.readComparedMetrics(sources, groups) : [],
-    asked("spans") ? compared.readComparedSpans(sources, groups) : [],
-    asked("tensors") ? compared.readSharedTensors(sources, groups) : [],
+    asked("metrics") || asked("divergence") ? compared.readComparedMetrics(sources.store, groups) : [],
+    asked("spans") ? compared.readComparedSpans(sources.store, groups) : [],
+    asked("tensors") ? compared.readSharedTensors(sources.store, groups) : [],
   ]);
   return toExactJson<CompareAnswer>({
     runs: runs.map(({ row }) => toSummary({ row, cells: [] })),

@@ -2,7 +2,7 @@
 
 import { type ApiContext, ofRun, type Route } from "#api/context.ts";
 import { Refusal } from "#api/refusal.ts";
-import type { StateChange } from "#model/state-tables.ts";
+import { toAudit } from "#model/audit.ts";
 import { type FoundRun, findRun } from "#query/runs/find-run.ts";
 import { listRuns } from "#query/runs/list.ts";
 import { type RunFacts, readFactsOfRuns } from "#query/runs/run-detail.ts";
@@ -77,16 +77,4 @@ async function deleteRuns(
   runs: readonly FoundRun[],
 ): Promise<void> {
   if (runs.length > 0) await context.deleteRuns(caller.workspace, runs, caller.name);
-}
-
-export function toAudit(
-  workspace: string,
-  author: string,
-  action: string,
-  subject: string,
-  detail: unknown,
-  atNs: bigint,
-): StateChange {
-  const row = { workspace, at_ns: atNs, author, action, subject, detail: JSON.stringify(detail), version: atNs };
-  return { table: "audit", row };
 }

@@ -1,6 +1,6 @@
 // Bytes: artifacts that clients stored, tensor blobs, and values out of them. Everything is sent as an attachment.
 
-import { type Route, decodeTextCursor, ofRun } from "#api/context.ts";
+import { decodeTextCursor, ofRun, type Route } from "#api/context.ts";
 import type { ArtifactRow } from "#api/contract/record.ts";
 import { toFloat } from "#api/contract/scalar.ts";
 import type { TensorValuesAnswer } from "#api/contract/snapshot.ts";
@@ -10,7 +10,7 @@ import { Refusal } from "#api/refusal.ts";
 import { openArtifact, openTensors, readTensorValues } from "#query/files.ts";
 import { listArtifacts } from "#query/records.ts";
 import { readNames } from "#query/runs/find-run.ts";
-import { findSnapshot } from "#query/tensors/read-tensors.ts";
+import { readSnapshot } from "#query/tensors/read-tensors.ts";
 import { byTime, nextCursor } from "./records.ts";
 import { unknownTensor } from "./snapshots.ts";
 
@@ -65,15 +65,13 @@ export const readBlobRoute: Route<"readBlob"> = async (context, { params, caller
   const match = /^snapshots\/([^/]+)\/([^/]+)\.[A-Za-z0-9]+$/.exec(params["*"]);
   const [, span, kind] = match ?? [];
   const bytes =
-    span === undefined || kind === undefined
-      ? null
-      : await openTensors(context.sources, caller.workspace, span, kind);
+    span === undefined || kind === undefined ? null : await openTensors(context.sources, caller.workspace, span, kind);
   if (bytes !== null) return new FileBody("application/octet-stream", bytes, `${span}-${kind}.safetensors`);
   throw new Refusal("blob_not_found", `There is no blob ${JSON.stringify(params["*"])}.`);
 };
 
 export const tensorValuesRoute: Route<"tensorValues"> = ofRun(async (context, { params, query, caller, groups }) => {
-  const snapshot = await findSnapshot(context.sources, groups, query.snapshot);
+  const snapshot = await readSnapshot(context.sources.store, groups, query.snapshot);
   if (snapshot === null || snapshot.tensor !== params.tensor) throw unknownTensor(params.tensor);
   const offset = query.offset ?? 0;
   const found = await readTensorValues(context.sources, caller.workspace, {

@@ -1,12 +1,12 @@
 // Joining and parting runs: people say that what was recorded apart is one run, and can take it back. Only that is
 // stored; no record is touched.
 
-import { type Route, ofRun, resolveRun } from "#api/context.ts";
+import { ofRun, type Route, resolveRun } from "#api/context.ts";
 import { Refusal } from "#api/refusal.ts";
+import { toAudit } from "#model/audit.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { findRun, ownRunsOf } from "#query/runs/find-run.ts";
-import { readJoined } from "#query/runs/joined.ts";
-import { toAudit } from "./edit.ts";
+import { readJoins } from "#query/runs/run-detail.ts";
 import { readRun } from "./run.ts";
 
 export const joinRunsRoute: Route<"joinRuns"> = async (context, request) => {
@@ -34,7 +34,7 @@ export const joinRunsRoute: Route<"joinRuns"> = async (context, request) => {
 };
 
 export const partRunsRoute: Route<"partRuns"> = ofRun(async (context, { caller, params, run: whole }) => {
-  const rows = await readJoined(context.sources, caller.workspace, whole.runId);
+  const rows = await readJoins(context.sources.store, { workspace: caller.workspace, runs: [whole.runId] });
   const parted = params.id === whole.runId ? rows : rows.filter(({ run_id }) => run_id === params.id);
   if (parted.length === 0)
     throw new Refusal("run_not_joined", `${JSON.stringify(params.id)} is not joined to another run.`, {

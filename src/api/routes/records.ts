@@ -51,7 +51,7 @@ export const checkpointsRoute: Route<"checkpoints"> = ofRun(async (context, { as
   const limit = query.limit ?? limitDefault;
   const after = decodeTextCursor(query.cursor, 3);
   const page = { groups, limit, after, fromNs: null, toNs: null };
-  const rows = await records.listCheckpoints(context.sources, page);
+  const rows = await records.readCheckpoints(context.sources.store, page);
   const checkpoints = rows.map(({ seq: _, tie: __, ...row }) => ({ ...row, metrics: toMetrics(row.metrics) }));
   return { checkpoints, next: nextCursor(rows, limit, byTime), as_of: asOf };
 });

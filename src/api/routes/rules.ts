@@ -4,11 +4,11 @@ import { type ApiContext, ofRun, type Route } from "#api/context.ts";
 import type { TriedRule, WatchedRule } from "#api/contract/rule.ts";
 import { Refusal } from "#api/refusal.ts";
 import { type Rule, sayRule } from "#judge/rule.ts";
+import { toAudit } from "#model/audit.ts";
 import { listRuns } from "#query/runs/list.ts";
 import { tryRules } from "#watch/back-test.ts";
 import { formatRule, parseRule, RuleMistake } from "#watch/parse-rule.ts";
 import { rulesSetting, type StoredRules, type WatchedRule as Watched } from "#watch/rule-book.ts";
-import { toAudit } from "./edit.ts";
 import { readFilter } from "./runs.ts";
 
 const runsDefault = 20;

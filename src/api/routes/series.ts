@@ -6,14 +6,13 @@ import { encodeSeries } from "#api/encode-series.ts";
 import { toExactJson } from "#api/exact-json.ts";
 import { JsonBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
-import { listMetrics } from "#query/series/metrics.ts";
-import { findSeries, type RunSeriesRequest, readSeries, type Series } from "#query/series/series.ts";
+import { findSeries, type RunSeriesRequest, readMetrics, readSeries, type Series } from "#query/series/series.ts";
 
 const bucketsDefault = 1000;
 const axisDefault = "step";
 
 export const metricsRoute: Route<"metrics"> = ofRun(async (context, { asOf, run }) => {
-  return toExactJson<MetricsAnswer>({ metrics: await listMetrics(context.sources, run.groups), as_of: asOf });
+  return toExactJson<MetricsAnswer>({ metrics: await readMetrics(context.sources.store, run.groups), as_of: asOf });
 });
 
 export const metricRoute: Route<"metric"> = ofRun(async (context, { asOf, run, params, query, signal }) => {

@@ -4,12 +4,12 @@
 import type { ApiContext, Route } from "#api/context.ts";
 import type { Caller } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
+import { toAudit } from "#model/audit.ts";
 import type { StateChange } from "#model/state-tables.ts";
-import { listViews } from "#query/views.ts";
-import { toAudit } from "./edit.ts";
+import { readViews } from "#query/workspace.ts";
 
 export const viewsRoute: Route<"views"> = async (context, { query, caller }) => {
-  return { views: await listViews(context.sources, caller.workspace, ownerOf(caller), query.page ?? null) };
+  return { views: await readViews(context.sources.store, caller.workspace, ownerOf(caller), query.page ?? null) };
 };
 
 /** A name belongs to one view: saving it as shared replaces a private one, and the other way round. */
@@ -46,7 +46,7 @@ export const deleteViewRoute: Route<"deleteView"> = async (context, { params, ca
 };
 
 async function findViews(context: ApiContext, caller: Caller, { page, name }: { page: string; name: string }) {
-  const views = await listViews(context.sources, caller.workspace, ownerOf(caller), page);
+  const views = await readViews(context.sources.store, caller.workspace, ownerOf(caller), page);
   return views.filter((view) => view.name === name);
 }
 

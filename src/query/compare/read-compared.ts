@@ -8,6 +8,7 @@ import type { Sources } from "#query/sources.ts";
 import { readMetricCounts, readParamCells } from "#store/reader/cells.ts";
 import * as reader from "#store/reader/compare.ts";
 
+export const { readComparedMetrics, readComparedSpans, readSharedTensors } = reader;
 export type { ComparedMetric, ComparedSpan } from "#store/reader/compare.ts";
 
 export interface ComparedRun {
@@ -59,18 +60,6 @@ export async function readComparedTexts({ store }: Sources, workspace: string, r
       session: textOf("cirron.session"),
     };
   });
-}
-
-export function readComparedMetrics({ store }: Sources, groups: readonly RunGroup[]) {
-  return reader.readComparedMetrics(store, groups);
-}
-
-export function readComparedSpans({ store }: Sources, groups: readonly RunGroup[]) {
-  return reader.readComparedSpans(store, groups);
-}
-
-export function readSharedTensors({ store }: Sources, groups: readonly RunGroup[]) {
-  return reader.readSharedTensors(store, groups);
 }
 
 /** How many points are not finite, by `nameOf`; counted only where a summary says that there are any, which is rare. */

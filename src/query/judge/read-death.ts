@@ -7,9 +7,9 @@ import { sayCount } from "#judge/words.ts";
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
 import { type HeadContext, toRunHead } from "#query/runs/head.ts";
 import { endText, readRunDetail } from "#query/runs/run-detail.ts";
-import { listMetrics } from "#query/series/metrics.ts";
 import type { Sources } from "#query/sources.ts";
 import * as reader from "#store/reader/death.ts";
+import { readMetrics } from "#store/reader/metrics.ts";
 
 export interface PostMortem {
   readonly death: Death;
@@ -45,7 +45,7 @@ export interface OpenScope {
   readonly holds: string;
 }
 
-export type LastMetric = Awaited<ReturnType<typeof listMetrics>>[number];
+export type LastMetric = Awaited<ReturnType<typeof readMetrics>>[number];
 
 const linesMax = 400;
 const metricsMax = 30;
@@ -65,7 +65,7 @@ export async function readPostMortem(
     reader.readLastSigns(store, groups, stepSpan),
     reader.readLastStatus(store, groups),
     readOpen(sources, groups),
-    listMetrics(sources, run.groups),
+    readMetrics(store, run.groups),
   ]);
   if (detail === null) return null;
   const { status, errorType, errorMessage, endNs } = toRunHead(detail.facts, head);

@@ -14,17 +14,17 @@ import {
   waitSpans,
 } from "#judge/names.ts";
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
-import { listMetrics } from "#query/series/metrics.ts";
 import { wholeSeries } from "#query/series/request.ts";
 import { readSeries, type Series } from "#query/series/series.ts";
 import type { Sources } from "#query/sources.ts";
 import { readSequences } from "#query/xtrack/sequences.ts";
 import { readParamCells } from "#store/reader/cells.ts";
 import * as reader from "#store/reader/evidence.ts";
+import { readMetrics } from "#store/reader/metrics.ts";
 import { readFaultCodes } from "#store/reader/records.ts";
 import { readSpanSummary } from "#store/reader/span-summary.ts";
 
-type Metric = Awaited<ReturnType<typeof listMetrics>>[number];
+type Metric = Awaited<ReturnType<typeof readMetrics>>[number];
 
 const lossesMax = 4;
 /** As many points as a judgement needs; of a longer series their means. */
@@ -40,7 +40,7 @@ export async function judgeStoredRun(sources: Sources, workspace: string, run: F
 export async function readEvidence(sources: Sources, workspace: string, run: FoundRun): Promise<RunEvidence> {
   const { store } = sources;
   const groups = groupKeysOf(run);
-  const metrics = await listMetrics(sources, run.groups);
+  const metrics = await readMetrics(store, run.groups);
   const lossKeys = chooseKeys(metrics, isLoss, lossesMax);
   const rateKeys = chooseKeys(metrics, isLearningRate, 1);
   const [params, nonfinite, series, tensor, times, timings, windows, gpuUse, sequences, faults] = await Promise.all([

@@ -14,6 +14,7 @@ import { type FoundRun, groupKeysOf, readNames } from "./find-run.ts";
 export type { RunFacts } from "#store/reader/run-facts.ts";
 export type { WorkerEnd } from "#store/reader/sequences.ts";
 export type { ParamCell };
+export { readJoins };
 
 /** Null when it was deleted meanwhile. */
 export async function readRunDetail(sources: Sources, workspace: string, run: FoundRun) {

@@ -1,12 +1,17 @@
 // A wrapper or a path may put several pipelines under one run. Each is judged for itself; the run is as complete as the
 // least of them.
 
-import type { PipelineOutcome, RunCompleteness, RunSuccess, CompletenessStatus } from "#api/contract/pipeline.ts";
+import type { CompletenessStatus, PipelineOutcome, RunCompleteness, RunSuccess } from "#api/contract/pipeline.ts";
 import { compareText } from "#base/compare-text.ts";
 import { judgeUnknownRun, roundHalfEven2 } from "./completeness.ts";
 
 const statusRank: Readonly<Record<CompletenessStatus, number>> = { complete: 0, partial: 1, invalid: 2 };
-const outcomeRank: Readonly<Record<PipelineOutcome, number>> = { succeeded: 0, unfinished: 1, interrupted: 2, failed: 3 };
+const outcomeRank: Readonly<Record<PipelineOutcome, number>> = {
+  succeeded: 0,
+  unfinished: 1,
+  interrupted: 2,
+  failed: 3,
+};
 
 export function combineCompleteness(runId: string, verdicts: readonly RunCompleteness[]): RunCompleteness {
   const [first] = verdicts;

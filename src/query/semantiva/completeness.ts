@@ -2,7 +2,7 @@
 // The facts come either from records in memory (aggregate.ts) or from the store's own aggregation over any number of
 // runs. Complete is not successful: see success.ts.
 
-import type { LaunchCompleteness, RunCompleteness, CompletenessStatus } from "#api/contract/pipeline.ts";
+import type { CompletenessStatus, LaunchCompleteness, RunCompleteness } from "#api/contract/pipeline.ts";
 import { compareText } from "#base/compare-text.ts";
 import type { CompletenessFacts } from "#store/reader/pipelines.ts";
 import { earlier, later } from "./stored.ts";

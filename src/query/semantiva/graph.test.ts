@@ -1,5 +1,5 @@
-import type { GraphNode } from "#api/contract/pipeline.ts";
 import { expect, it } from "vitest";
+import type { GraphNode } from "#api/contract/pipeline.ts";
 import { feed, readLines } from "../../../tests/semantiva/feed.ts";
 import { aggregateRun } from "./aggregate.ts";
 import { type Graph, toGraph } from "./graph.ts";

@@ -68,7 +68,8 @@ async function summarize(
   return heads.map((head) => {
     const { planned, runs, completeness, success } = judgeLaunchHead(head);
     const isLive = nowNs - head.last_received_ns < silenceNs;
-    const statusOf = (outcome: PipelineOutcome) => (outcome === "unfinished" && isLive ? "running" : statusOfOutcome[outcome]);
+    const statusOf = (outcome: PipelineOutcome) =>
+      outcome === "unfinished" && isLive ? "running" : statusOfOutcome[outcome];
     const counts = Object.entries(success.runs) as [PipelineOutcome, number][];
     return {
       id: head.launch_id,

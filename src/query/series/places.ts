@@ -1,8 +1,8 @@
 // Where points stand on an axis. Positions are 64-bit integers; they are worked with as numbers, which are exact up to
 // 2 ** 53 and rounded beyond, and looked at exactly only where two numbers are equal.
 
-import { compareWords, type Points, toWords } from "./points.ts";
 import type { Axis } from "#api/contract/series.ts";
+import { compareWords, type Points, toWords } from "./points.ts";
 
 /** 2 ** 32. */
 const high = 4294967296;

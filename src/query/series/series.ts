@@ -6,6 +6,7 @@ import { compareText } from "#base/compare-text.ts";
 import { hasTrait } from "#protocol/facts.ts";
 import { findGroups } from "#query/runs/find-run.ts";
 import type { Sources } from "#query/sources.ts";
+import { readMetrics } from "#store/reader/metrics.ts";
 import type { PointRequest } from "#store/reader/points.ts";
 import type { RunGroup } from "#store/reader/run-names.ts";
 import { BucketFiller } from "./bucket-filler.ts";
@@ -15,6 +16,8 @@ import { type KeptPoints, pointsId } from "./kept-points.ts";
 import { SeriesOutline } from "./outline.ts";
 import { copyPoints, type Points } from "./points.ts";
 import type { SeriesGroup, SeriesRequest } from "./request.ts";
+
+export { readMetrics };
 
 /** One line of a chart. */
 export interface Series extends Omit<Chosen, "shares"> {

@@ -8,6 +8,8 @@ import type { TimeWindow } from "#store/reader/time-window.ts";
 import { toFiniteStats, toNonfiniteCount } from "./finite-stats.ts";
 import { changeOf, hintsOf, kindOf, pairOf, thin } from "./tensor-info.ts";
 
+export const { readSnapshot } = reader;
+
 const normsMax = 48;
 
 export async function listTensors({ store }: Sources, window: TimeWindow) {
@@ -43,11 +45,6 @@ export async function readTensor(
       blob_stored: names.has(`${row.span_id}/${blobKindOf(tensor)}`) || names.has(`${row.span_id}/${row.id}`),
     })),
   };
-}
-
-/** The span that a snapshot was taken in, and its tensor; null when there is none of that id. */
-export function findSnapshot({ store }: Sources, groups: readonly string[], id: string) {
-  return reader.readSnapshot(store, groups, id);
 }
 
 function pairName(tensor: string): string {

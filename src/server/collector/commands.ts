@@ -9,6 +9,7 @@ import { type CommandStep, fromCommandRow, toStateChange } from "#control/comman
 import type { WorkerNews } from "#control/confirm.ts";
 import { Control, type OtherCollectors } from "#control/control.ts";
 import type { AppliedInput } from "#intake/gathering.ts";
+import { toAudit } from "#model/audit.ts";
 import { groupKinds, groupPrefix } from "#model/group-key.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { toAnswer, toWorkerNews } from "#server/xtrack/news.ts";
@@ -104,19 +105,19 @@ async function record(collector: Collector, steps: readonly CommandStep[]): Prom
   if (first === undefined) return;
   const atNs = nowNs();
   const changes: StateChange[] = steps.map((step) => toStateChange(step, atNs));
-  if (first.state === "queued" || first.state === "cancelled") changes.push(toAudit(first, atNs));
+  if (first.state === "queued" || first.state === "cancelled") changes.push(toAuditLine(first, atNs));
   await collector.change(changes, first.workspace, first.author);
 }
 
 /** What a person did; what workers answer is the run's own history. */
-function toAudit(step: CommandStep, atNs: bigint): StateChange {
+function toAuditLine(step: CommandStep, atNs: bigint): StateChange {
   const { workspace, author, cmdId, runId, type, payload, state } = step;
   const action = state === "queued" ? "command_sent" : "command_cancelled";
   const reason = state === "queued" && step.reason !== "" ? { reason: step.reason } : {};
-  const detail = JSON.stringify({ run: runId, type, payload: JSON.parse(payload), ...reason });
-  return { table: "audit", row: { workspace, at_ns: atNs, author, action, subject: cmdId, detail, version: atNs } };
+  const detail = { run: runId, type, payload: JSON.parse(payload) as unknown, ...reason };
+  return toAudit(workspace, author, action, cmdId, detail, atNs);
 }
 
-function toSteps(changes: readonly StateChange[]): CommandStep[] {
+export function toSteps(changes: readonly StateChange[]): CommandStep[] {
   return changes.flatMap((change) => (change.table === "commands" ? (fromCommandRow(change.row) ?? []) : []));
 }

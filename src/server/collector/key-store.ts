@@ -3,6 +3,7 @@
 import type { Scope } from "#api/contract/admin.ts";
 import { nowNs } from "#base/clock.ts";
 import type { Config } from "#config/settings.ts";
+import { toAudit } from "#model/audit.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { hashKey } from "#server/http/keys.ts";
 import type { KeyStore, StoredKey } from "#server/http/ports.ts";
@@ -56,7 +57,10 @@ export async function createKeyStore(
     await reload();
   });
   const write = async (key: StoredKey, revoked: 0 | 1, author: string): Promise<void> => {
-    await collector.change([toChange(key, revoked), audit(key, revoked, author)], key.workspace, author);
+    const { id, name, scopes, workspace } = key;
+    const action = revoked === 1 ? "key_revoked" : "key_created";
+    const audit = toAudit(workspace, author, action, id, { name, scopes }, nowNs());
+    await collector.change([toChange(key, revoked), audit], workspace, author);
   };
   return {
     reload,
@@ -101,12 +105,4 @@ function toChange(key: StoredKey, revoked: 0 | 1): StateChange {
       version: nowNs(),
     },
   };
-}
-
-function audit(key: StoredKey, revoked: 0 | 1, author: string): StateChange {
-  const atNs = nowNs();
-  const action = revoked === 1 ? "key_revoked" : "key_created";
-  const detail = JSON.stringify({ name: key.name, scopes: key.scopes });
-  const row = { workspace: key.workspace, at_ns: atNs, author, action, subject: key.id, detail, version: atNs };
-  return { table: "audit", row };
 }

@@ -2,6 +2,7 @@
 // come in time gets 503: it may have waited for us, and clients throw a batch away on most 4xx.
 
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { Refusal } from "#api/refusal.ts";
 
 interface ClientError extends Error {
@@ -16,7 +17,11 @@ export function answerClientError(error: ClientError, socket: Socket, workersAt:
     socket.destroy(error);
     return;
   }
-  const refusal = toRefusal(error, workersAt);
+  endWithRefusal(socket, toRefusal(error, workersAt));
+}
+
+/** For a connection that no route answers. */
+export function endWithRefusal(socket: Duplex, refusal: Refusal): void {
   const body = JSON.stringify(refusal.toAnswer());
   const head = [
     `HTTP/1.1 ${refusal.status} Refused`,

@@ -183,7 +183,7 @@ export function toArrival(request: FastifyRequest): Arrival {
 // A fault shows where a client went wrong; the rest of a body beyond the limit would not tell more.
 const keptBytesMax = 64 * 1024;
 
-function toRefused(
+export function toRefused(
   arrival: Arrival,
   { protocol }: ProtocolDoor,
   { code, detail, place, raw: body }: Fault,

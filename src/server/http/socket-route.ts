@@ -6,6 +6,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import type { Caller } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { UnfinishedBytes } from "#server/unfinished-bytes.ts";
+import { endWithRefusal } from "./client-errors.ts";
 import type { SocketAbout, SocketIntake } from "./ports.ts";
 
 export interface SocketOptions {
@@ -29,7 +30,7 @@ export function addSocketRoute(server: Server, options: SocketOptions): { close(
     const path = (request.url ?? "").split("?")[0]?.replace(/\/+$/, "");
     const admitted =
       path === "/v1/xtrack" ? admit(request) : new Refusal("route_not_found", "There is no WebSocket at this path.");
-    if (admitted instanceof Refusal) return refuse(socket, admitted);
+    if (admitted instanceof Refusal) return endWithRefusal(socket, admitted);
     upgrader.handleUpgrade(request, socket, head, (ws) => {
       countMessage(ws, socket, unfinished);
       sockets.accept(ws, admitted.caller, admitted.address, toAbout(request.url ?? ""));
@@ -63,15 +64,4 @@ const tryAgainLater = 1013;
 function toAbout(url: string): SocketAbout {
   const query = new URLSearchParams(url.split("?").slice(1).join("?"));
   return { runOverride: query.get("run"), isHeardOnly: query.get("heard") === "1" };
-}
-
-function refuse(socket: Duplex, refusal: Refusal): void {
-  const body = JSON.stringify(refusal.toAnswer());
-  const head = [
-    `HTTP/1.1 ${refusal.status} Refused`,
-    "Content-Type: application/json",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    "Connection: close",
-  ];
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
 }

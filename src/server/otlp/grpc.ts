@@ -19,15 +19,14 @@ import { defaultJsonLimits } from "#base/json/value.ts";
 import { nextTurn } from "#base/turns.ts";
 import type { Address } from "#config/kinds.ts";
 import type { Config } from "#config/settings.ts";
-import type { RefusedInput } from "#intake/refused.ts";
 import type { IngestRoute } from "#protocol/facts.ts";
-import type { TakenRequest } from "#protocol/protocol.ts";
 import { doorsByRoute, type ProtocolDoor } from "#protocol/protocols.ts";
 import { type BodyQueue, type Leave, smallBodyBytes } from "#server/body-queue.ts";
 import { type Access, mayUse } from "#server/http/access.ts";
 import { type BodyLimits, toEncoding, unpack, unpackedBytesOf, watchSpeed } from "#server/http/body.ts";
 import { createSenderOf } from "#server/http/client-address.ts";
 import { toRefusal } from "#server/http/errors.ts";
+import { toRefused } from "#server/http/ingest-routes.ts";
 import { type Busy, type Intake, isBusy } from "#server/http/ports.ts";
 import type { Metrics } from "#server/metrics.ts";
 import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
@@ -184,15 +183,6 @@ async function takeCall(
 function refuseBusy(metrics: Metrics, { retryAfterS }: Busy): GrpcFailure {
   metrics.refused.inc({ reason: "busy" });
   return new GrpcFailure(statusCode.unavailable, "The store lags behind and there is no room.", retryAfterS);
-}
-
-function toRefused(
-  arrival: Omit<RefusedInput, "kind" | "protocol" | "code" | "detail" | "place" | "body">,
-  { protocol }: ProtocolDoor,
-  { code, detail, place, raw }: NonNullable<TakenRequest["refused"]>,
-): RefusedInput {
-  const why = { code, detail, place: JSON.stringify(place), body: raw };
-  return { ...arrival, kind: "refused", protocol: protocol.facts.name, ...why };
 }
 
 function identify(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, { access, senderOf }: Desk): Caller {

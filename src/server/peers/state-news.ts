@@ -4,14 +4,13 @@
 
 import { nowNs } from "#base/clock.ts";
 import type { Bus } from "#bus/bus.ts";
-import { type CommandStep, fromCommandRow } from "#control/command.ts";
 import { decodeChanges, encodeChanges } from "#intake/changes.ts";
 import type { ComponentRow } from "#intake/cirron/component-state.ts";
 import type { AppliedInput } from "#intake/gathering.ts";
-import type { StateChange, StateRow } from "#model/state-tables.ts";
+import type { StateRow } from "#model/state-tables.ts";
 import { hasTrait } from "#protocol/facts.ts";
 import type { Collector } from "#server/collector/collector.ts";
-import { readCommandSteps } from "#server/collector/commands.ts";
+import { readCommandSteps, toSteps } from "#server/collector/commands.ts";
 import { type PeerBatch, type PeerComponent, toPeerComponent } from "#server/collector/peer-batches.ts";
 import { readJoins } from "#store/reader/joins.ts";
 import { readGroupRows, readStateRows } from "#store/reader/state-rows.ts";
@@ -225,8 +224,4 @@ function toTold(rows: readonly ComponentRow[], batches: readonly PeerBatch[]): P
 /** What the tables were told of its groups is the longest part, and nobody else needs it. */
 function withoutTold(state: string): string {
   return JSON.stringify({ ...(JSON.parse(state) as object), keys: [], told: [], aliases: [] });
-}
-
-function toSteps(changes: readonly StateChange[]): CommandStep[] {
-  return changes.flatMap((change) => (change.table === "commands" ? (fromCommandRow(change.row) ?? []) : []));
 }

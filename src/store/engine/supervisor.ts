@@ -128,7 +128,14 @@ export class EngineSupervisor {
       this.lastText = (this.lastText + text).slice(-2000);
       this.options.onEngineText?.(text);
     });
-    const { onEngineText, onCrash, confinement, socketFolder, firstWordMs = firstWordMsDefault, ...options } = this.options;
+    const {
+      onEngineText,
+      onCrash,
+      confinement,
+      socketFolder,
+      firstWordMs = firstWordMsDefault,
+      ...options
+    } = this.options;
     // After `close` nothing more comes from its stderr either.
     const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
     tell(child, { kind: "start", options });
