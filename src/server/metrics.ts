@@ -45,7 +45,6 @@ export function createMetrics() {
     httpSeconds: seconds("http_request_seconds", "How long HTTP requests took.", ["route", "status"]),
     busConnected: gauge("bus_connected", "1 while the bus between collectors is connected."),
     collectors: gauge("collectors", "Collectors that are heard on the bus, this one included."),
-    engineRestarts: counter("engine_restarts_total", "Times the embedded engine was started again.", []),
   };
 }
 
@@ -57,6 +56,19 @@ export function addReadGauge({ registry }: Metrics, name: string, help: string, 
     registers: [registry],
     collect() {
       this.set(read());
+    },
+  });
+}
+
+/** The same of what only grows. */
+export function addReadCounter({ registry }: Metrics, name: string, help: string, read: () => number): void {
+  new Counter({
+    name: `tributary_${name}`,
+    help,
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(read());
     },
   });
 }

@@ -99,6 +99,10 @@ class HttpStore implements Store {
     this.cluster = parts.cluster ?? null;
   }
 
+  get restarts(): number {
+    return this.parts.engine?.restarts ?? 0;
+  }
+
   async ddl(sql: string): Promise<void> {
     const wait = this.waiting("ddl");
     const search = new URLSearchParams(this.kind === "server" ? { ...progress, ...sizeOf(sql) } : {});
@@ -139,8 +143,7 @@ class HttpStore implements Store {
     const sql = `SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes, count() AS parts FROM system.parts
       WHERE active AND database = {database:String} GROUP BY table ORDER BY table`;
     const tables = await readRows(this, tableStats, { sql, params: { database: this.database } });
-    const { engine } = this.parts;
-    return { tables, restarts: engine?.restarts ?? 0, load: engine?.load ?? {} };
+    return { tables, load: this.parts.engine?.load ?? {} };
   }
 
   async ping(): Promise<boolean> {

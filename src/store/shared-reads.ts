@@ -21,6 +21,7 @@ export function readSharedStore(store: Store): Store {
     kind: store.kind,
     database: store.database,
     cluster: store.cluster,
+    restarts: 0,
     ddl: (sql) => store.ddl(sql),
     insert: (table, block, options) => store.insert(table, block, options),
     async *stream(query, options) {

@@ -59,8 +59,6 @@ export interface StoreStats {
     readonly bytes: number;
     readonly parts: number;
   }[];
-  /** How often the embedded engine had to be started again; 0 for a server. */
-  readonly restarts: number;
   /** Busy sessions and waiting callers by purpose; empty for a server. */
   readonly load: Readonly<Record<string, { readonly busy: number; readonly waiting: number }>>;
 }
@@ -69,6 +67,8 @@ export interface Store {
   readonly kind: "embedded" | "server";
   readonly database: string;
   readonly cluster: string | null;
+  /** How often the embedded engine had to be started again; 0 for a server. */
+  readonly restarts: number;
   ddl(sql: string): Promise<void>;
   /** Sending a block again with its token is harmless. Resolves when the rows are on disk and can be read. */
   insert(table: string, block: NativeBlock, options: InsertOptions): Promise<void>;

@@ -7,6 +7,7 @@ import { encodeInput, type Input } from "#intake/input.ts";
 import { createJournal } from "#journal/journal.ts";
 import type { Store } from "#store/store.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { askStore } from "../support/ask-store.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { cirronInput, createTestCollector, openTestCollector, submitted } from "../support/collector.ts";
 
@@ -44,16 +45,16 @@ async function startWithout(lost: readonly string[]): Promise<{ asked: number; c
   let asked = 0;
   const wrapStore = (inner: Store): Store =>
     Object.assign(Object.create(inner) as Store, {
-      query: (...given: Parameters<Store["query"]>) => {
+      stream: (...given: Parameters<Store["stream"]>) => {
         asked++;
-        return inner.query(...given);
+        return inner.stream(...given);
       },
     });
   job.collector = await openTestCollector(job.dataDir, () => undefined, { wrapStore });
   await job.collector.drained();
   const askedByStart = asked;
   const count = (table: string) => `(SELECT toUInt32(count()) FROM tributary.${table}) AS ${table}`;
-  const [counts] = await job.collector.store.query({
+  const [counts] = await askStore(job.collector.store, {
     sql: `SELECT ${["spans", "marks", "metrics"].map(count).join()}`,
   });
   await job.remove();

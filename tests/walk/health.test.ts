@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { childrenOf } from "../support/process-tree.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -55,4 +56,15 @@ it("lists who is connected, and how many events never came", async () => {
   const expected = { connections: [connection], xtrack: { accepted: 2, missing: 3 } };
   await expect.poll(said, { timeout: 10_000 }).toMatchObject(expected);
   socket.end();
+});
+
+it("counts for Prometheus how often the engine was started again", async () => {
+  const restarts = async () => {
+    const text = await (await fetch(`${app.app.url}/metrics`)).text();
+    return /^tributary_engine_restarts_total (\d+)$/m.exec(text)?.[1];
+  };
+  expect(await restarts()).toBe("0");
+  const isEngine = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("engine-main");
+  for (const pid of childrenOf(process.pid).filter(isEngine)) process.kill(pid, "SIGKILL");
+  await expect.poll(restarts, { timeout: 10_000 }).toBe("1");
 });

@@ -35,7 +35,7 @@ import { readLoginSecret } from "#server/http/login.ts";
 import { readOwnerSecret } from "#server/http/owner-secret.ts";
 import type { XtrackPlace } from "#server/http/session-routes.ts";
 import type { Log } from "#server/log.ts";
-import { addReadGauge, createMetrics, type Metrics } from "#server/metrics.ts";
+import { addReadCounter, addReadGauge, createMetrics, type Metrics } from "#server/metrics.ts";
 import { type OtlpPorts, openOtlpPorts } from "#server/otlp/ports.ts";
 import { SharedDeletions } from "#server/peers/deletions.ts";
 import { Peering, type PeeringOptions } from "#server/peers/peering.ts";
@@ -155,7 +155,8 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
   }
 }
 
-function addReadGauges(metrics: Metrics, { setAside, damage, journal }: Collector, unfinished: UnfinishedBytes): void {
+function addReadGauges(metrics: Metrics, collector: Collector, unfinished: UnfinishedBytes): void {
+  const { setAside, damage, journal, store } = collector;
   const add = (name: string, help: string, read: () => number) => addReadGauge(metrics, name, help, read);
   add("unfinished_bytes", "Bytes of bodies and frames that are still arriving or in hand.", () => unfinished.bytes);
   add(
@@ -169,6 +170,8 @@ function addReadGauges(metrics: Metrics, { setAside, damage, journal }: Collecto
     () => journal.state().tornBytes,
   );
   add("journal_lost_records", "Accepted records that could not be read back from the journal.", () => damage.records);
+  const restarted = "Times the embedded engine was started again.";
+  addReadCounter(metrics, "engine_restarts_total", restarted, () => store.restarts);
 }
 
 /** What does not work although the collector accepts input. */
@@ -214,12 +217,12 @@ async function yieldToTwin({ id }: Collector, { dataDir }: Config, log: Log): Pr
 /** EX_TEMPFAIL of sysexits.h: a supervisor should start it again. */
 const twinExitCode = 75;
 
-/** One after the other; whoever waits for a store or a bus that hangs does so for what is left of the time at most. */
 /** Where XTrack workers connect, for people. */
 function toPlaces({ addresses }: XtrackDoors): string[] {
   return addresses.map((address) => ("path" in address ? address.path : `${address.host}:${address.port}`));
 }
 
+/** One after the other; whoever waits for a store or a bus that hangs does so for what is left of the time at most. */
 async function closeAll(closers: readonly Closer[]): Promise<void> {
   const endMs = performance.now() + closeMs;
   for (const close of closers) {

@@ -21,7 +21,6 @@ export interface Health {
   /** Sentences about problems; empty if there are none. */
   problems(): readonly string[];
   answer(): Promise<HealthAnswer>;
-  eventsPerSecond(): number;
   close(): void;
 }
 
@@ -95,7 +94,6 @@ export function createHealth(options: HealthOptions): Health {
 
   return {
     problems,
-    eventsPerSecond: () => rate.perSecond(),
     close: () => clearInterval(looking),
     async answer() {
       const doors = options.doors();
@@ -188,7 +186,7 @@ async function toStoreHealth({ store }: Collector, times: StoreTimes) {
   return {
     engine: store.kind === "embedded" ? "chDB, embedded" : "ClickHouse server",
     up: stats !== null,
-    restarts: stats?.restarts ?? 0,
+    restarts: store.restarts,
     rows: String(stats?.tables.reduce((sum, { rows }) => sum + rows, 0) ?? 0),
     bytes: String(stats?.tables.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0),
     insert_p50_ms: inserts.p50,

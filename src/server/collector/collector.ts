@@ -247,10 +247,10 @@ function attemptListener(
   }
 }
 
-/** An hour's outage makes a dozen log lines, not a thousand. */
 /** NOT_ENOUGH_SPACE. */
 const noSpace = 243;
 
+/** An hour's outage makes a dozen log lines, not a thousand. */
 function tellTrouble(options: CollectorOptions, error: unknown, attempt: number): void {
   if (!Number.isInteger(Math.log2(attempt))) return;
   const why = error instanceof StoreOutage && error.code === noSpace ? ", because its disk is full" : "";

@@ -1,11 +1,13 @@
 import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { makeDataDir } from "../../../tests/support/store-under-test.ts";
 import { createFsBlobs } from "./fs-blobs.ts";
 import { findTensor, readTensorFile, toRangeSource } from "./safetensors.ts";
 import { readHistogram } from "./tensor-histogram.ts";
+import { decodeNumbers } from "./tensor-values.ts";
 
 interface Snapshot {
   readonly span_id: string;
@@ -38,10 +40,16 @@ it("finds every tensor of a real training in its file, with the statistics its r
     if (source === null || read === null || !read.ok) throw new Error(`no file for ${snapshot.span_id}`);
     const tensor = findTensor(read.file, snapshot.tensor_name);
     expect(tensor?.shape).toEqual(snapshot.shape);
-    const histogram = await readHistogram(source, tensor!, 16);
-    for (const name of ["mean", "min", "max", "norm"] as const) {
-      expect(histogram[name]).toBeCloseTo(snapshot.stats[name], 4);
-    }
+    const { edges, counts } = await readHistogram(source, tensor!, 16);
+    const bytes = await buffer(source.read(tensor!.start, tensor!.end));
+    const values = decodeNumbers(tensor!.dtype, bytes);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(values.length);
+    if (values.length === 0) continue;
+    const { mean, min, max, norm } = snapshot.stats;
+    expect(edges[0]).toBeCloseTo(min, 4);
+    expect(edges.at(-1)).toBeCloseTo(min === max ? min + 1 : max, 4);
+    expect(values.reduce((sum, value) => sum + value, 0) / values.length).toBeCloseTo(mean, 4);
+    expect(Math.hypot(...values)).toBeCloseTo(norm, 4);
   }
   rmSync(folder, { recursive: true, force: true });
 });

@@ -144,11 +144,6 @@ describe("a histogram", () => {
     const values = [0, 1, 2, 3, 4, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     const histogram = await histogramOf(values, 4);
     expect(histogram).toEqual({
-      min: 0,
-      max: 4,
-      mean: 2,
-      std: Math.sqrt(2),
-      norm: Math.sqrt(30),
       nan: 1,
       infinite: 2,
       edges: [0, 1, 2, 3, 4],
@@ -172,7 +167,7 @@ describe("a histogram", () => {
   });
 
   it("of one repeated value has bins of its own, and of none is empty", async () => {
-    expect(await histogramOf([5, 5], 2)).toMatchObject({ edges: [5, 5.5, 6], counts: [2, 0], std: 0 });
-    expect(await histogramOf([Number.NaN], 2)).toMatchObject({ min: null, edges: [], counts: [], nan: 1 });
+    expect(await histogramOf([5, 5], 2)).toMatchObject({ edges: [5, 5.5, 6], counts: [2, 0] });
+    expect(await histogramOf([Number.NaN], 2)).toMatchObject({ edges: [], counts: [], nan: 1 });
   });
 });

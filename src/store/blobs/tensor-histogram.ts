@@ -1,50 +1,32 @@
-// Statistics and a histogram of a tensor in a file, read in two passes by chunks: the edges need the extremes.
+// A histogram of a tensor in a file, read in two passes by chunks: the edges need the extremes.
 
 import type { RangeSource, Tensor } from "./safetensors.ts";
 import { decodeNumbers, dtypeBytes } from "./tensor-values.ts";
 
 export interface Histogram {
-  /** Over finite values; null when there is none. */
-  readonly min: number | null;
-  readonly max: number | null;
-  readonly mean: number | null;
-  readonly std: number | null;
-  readonly norm: number | null;
   readonly nan: number;
   readonly infinite: number;
-  /** One more than counts. A value on an inner edge belongs to the bin above it. */
+  /** Of finite values, one more than counts; none where there is no such value. A value on an inner edge belongs to the bin above it. */
   readonly edges: readonly number[];
   readonly counts: readonly number[];
 }
 
 export async function readHistogram(source: RangeSource, tensor: Tensor, bins: number): Promise<Histogram> {
-  const sums = { count: 0, nan: 0, infinite: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY };
-  // Welford's mean and variance: a plain sum of squares loses all digits of a large, narrow tensor.
-  let mean = 0;
-  let spread = 0;
-  let squares = 0;
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [nan, infinite] = [0, 0];
   for await (const values of chunksOf(source, tensor)) {
     for (const value of values) {
-      if (Number.isNaN(value)) sums.nan++;
-      else if (!Number.isFinite(value)) sums.infinite++;
+      if (Number.isNaN(value)) nan++;
+      else if (!Number.isFinite(value)) infinite++;
       else {
-        sums.count++;
-        const delta = value - mean;
-        mean += delta / sums.count;
-        spread += delta * (value - mean);
-        squares += value * value;
-        if (value < sums.min) sums.min = value;
-        if (value > sums.max) sums.max = value;
+        if (value < min) min = value;
+        if (value > max) max = value;
       }
     }
   }
-  const { count, nan, infinite, min, max } = sums;
-  if (count === 0) {
-    return { min: null, max: null, mean: null, std: null, norm: null, nan, infinite, edges: [], counts: [] };
-  }
+  if (min > max) return { nan, infinite, edges: [], counts: [] };
   const edges = toEdges(min, max, bins);
-  const counts = await readCounts(source, tensor, edges);
-  return { min, max, mean, std: Math.sqrt(spread / count), norm: Math.sqrt(squares), nan, infinite, edges, counts };
+  return { nan, infinite, edges, counts: await readCounts(source, tensor, edges) };
 }
 
 /** A tensor of one value gets a bin of width one, as the SDK gives it. */

@@ -15,6 +15,7 @@ import {
   readNativeBlocks,
   readRow,
   readRows,
+  streamRows,
   text,
   word,
 } from "./native-rows.ts";
@@ -31,8 +32,10 @@ export async function readGroupsOfIds(store: Store, keys: readonly bigint[]): Pr
   const sql = `SELECT DISTINCT id_key AS key, group_key AS groupKey FROM ${store.database}.cirron_ids
     WHERE id_key IN {keys:Array(Int64)}`;
   const found: RowOf<typeof keyedGroup>[] = [];
-  for (let at = 0; at < keys.length; at += keysAtOnce)
-    found.push(...(await readRows(store, keyedGroup, { sql, params: { keys: keys.slice(at, at + keysAtOnce) } })));
+  for (let at = 0; at < keys.length; at += keysAtOnce) {
+    const params = { keys: keys.slice(at, at + keysAtOnce) };
+    for await (const row of streamRows(store, keyedGroup, { sql, params })) found.push(row);
+  }
   return found;
 }
 
