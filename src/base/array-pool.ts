@@ -19,7 +19,7 @@ interface ArrayType<A extends PooledArray> {
 const pooledBytesMin = 256;
 const pooledBytesMax = 32 * 1024 * 1024;
 /** What all pools together hold for later. */
-const freeBytesMax = 64 * 1024 * 1024;
+const freeBytesMax = 128 * 1024 * 1024;
 /** Smaller arrays are not worth a place among pages. */
 const pagedBytesMin = 4 * 1024;
 /** Arrays of one size that lie together. */

@@ -17,6 +17,19 @@ describe("parseRfc3339Ns", () => {
     expect(parseRfc3339Ns("2026-11-14T22:30:00-03:30")).toBe(utc);
   });
 
+  it("reads times of one minute alike, whichever came first", () => {
+    const first = "2026-11-15T02:48:00.000Z";
+    const seconds = ["00.001Z", "59.999Z", "60.000Z", "61.000Z", "5x.000Z", "56.99zZ", "56.995z", "56,995Z", "-1.000Z"];
+    for (const rest of seconds) {
+      const text = `2026-11-15T02:48:${rest}`;
+      parseRfc3339Ns("1969-12-31T23:59:59Z");
+      const alone = parseRfc3339Ns(text);
+      parseRfc3339Ns(first);
+      expect(parseRfc3339Ns(text), text).toBe(alone);
+    }
+    expect(parseRfc3339Ns("2026-11-15T02:49:56.995Z")).toBe(1794710996995000000n);
+  });
+
   it("reads times before the epoch", () => {
     expect(parseRfc3339Ns("1969-12-31T23:59:59.999Z")).toBe(-1000000n);
   });

@@ -9,9 +9,25 @@ let lastNs: bigint | undefined;
 export function parseRfc3339Ns(text: string): bigint | undefined {
   // Records of one moment come together, and a short one ends when it began.
   if (text === lastText) return lastNs;
-  lastNs = parseNs(text);
+  lastNs = parseWithinMinute(text) ?? parseNs(text);
   lastText = text;
   return lastNs;
+}
+
+// The minute that a time was last read in, as it is written, and its first nanosecond: most times that come next are in it.
+let minuteText = "none yet";
+let minuteNs = 0n;
+const minuteLength = "2026-11-15T02:49:".length;
+const shortForm = /^\d\d\.\d{3}Z$/;
+
+/** Undefined for any time that is not of the minute before, or not written to the millisecond. */
+function parseWithinMinute(text: string): bigint | undefined {
+  if (text.length !== minuteLength + 7 || !text.startsWith(minuteText)) return undefined;
+  const rest = text.slice(minuteLength);
+  if (!shortForm.test(rest)) return undefined;
+  const ms = Number(rest.slice(0, 2)) * 1000 + Number(rest.slice(3, 6));
+  // What the minute cannot hold is for the general reading to judge.
+  return ms < 60_000 ? minuteNs + BigInt(ms) * 1_000_000n : undefined;
 }
 
 function parseNs(text: string): bigint | undefined {
@@ -32,5 +48,9 @@ function parseNs(text: string): bigint | undefined {
     seconds += sign === "-" ? offset : -offset;
   }
   const nanos = fraction === undefined ? 0 : Number(fraction.slice(0, 9).padEnd(9, "0"));
+  if (text.endsWith("Z")) {
+    minuteText = text.slice(0, minuteLength);
+    minuteNs = BigInt(ms) * 1_000_000n;
+  }
   return BigInt(seconds) * 1_000_000_000n + BigInt(nanos);
 }

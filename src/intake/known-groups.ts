@@ -80,7 +80,8 @@ const keptShare = 7 / 8;
 
 export class KnownGroups {
   private known = new Map<string, KnownGroup>();
-  private readonly filter = new BloomChain();
+  /** A fleet brings thousands of runs at once, and each that is taken for a stored one is a question to the store. */
+  private readonly filter = new BloomChain(24);
   /** Every stored key is in the filter. */
   private isWarm: boolean;
 

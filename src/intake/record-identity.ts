@@ -8,8 +8,11 @@ const salts = new Map<string, Uint32Array>();
 /** Puts the identity of a line or fault into the scratch that an IdMap reads; one in two workspaces is two records. */
 export function loadIdentity(digest: Uint8Array, workspace: string): void {
   const salt = workspaceSalt(workspace);
-  const view = new DataView(digest.buffer, digest.byteOffset, digest.length);
-  for (let word = 0; word < 4; word++) idWords[word] = view.getUint32(word * 4) ^ (salt[word] as number);
+  for (let word = 0, at = 0; word < 4; word++) {
+    let value = 0;
+    for (const end = at + 4; at < end; at++) value = (value << 8) | (digest[at] as number);
+    idWords[word] = value ^ (salt[word] as number);
+  }
 }
 
 function workspaceSalt(workspace: string): Uint32Array {

@@ -33,7 +33,10 @@ export function* applySemantivaInSteps(
     const isLong = line.bytes.length > longLineBytes;
     // Its strict form is made with pauses, and then at hand.
     if (isLong && (line.message.oddities & lossyOddities) !== 0) yield* lookThrough(line.bytes);
-    yield* batch.take(line);
+    const keys = batch.meet(line);
+    if (keys === null) continue;
+    if (isNode(line)) batch.takeNode(line, keys);
+    else yield* batch.takeOther(line, keys);
     if (isLong) yield;
   }
   for (const line of chunk.faulty) batch.keepFault(line);
@@ -49,15 +52,31 @@ export function* applySemantivaInSteps(
 
 /** The groups that the lines of a chunk belong to. */
 export function groupsOf(chunk: SemantivaChunk, workspace: string): Set<GroupKey> {
-  return new Set(chunk.taken.map(({ message }) => toKeys(message, workspace).groupKey));
+  const groups = new Set<GroupKey>();
+  let last: GroupKey | undefined;
+  for (const { message } of chunk.taken) {
+    const { groupKey } = toKeys(message, workspace);
+    if (groupKey !== last) groups.add(groupKey);
+    last = groupKey;
+  }
+  return groups;
 }
 
 export function placeFaults({ faulty }: SemantivaChunk, workspace: string): PlacedFault[] {
   return faulty.map(({ fault, runId }) => ({ fault, groupKey: toFaultKey(workspace, runId) }));
 }
 
-function toEventId(digest: Uint8Array): string {
-  return Buffer.from(digest.buffer, digest.byteOffset, 16).toString("hex");
+const hexDigits = Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
+const eventId = new Uint8Array(32);
+
+/** Valid until the next one is asked for. */
+function toEventId(digest: Uint8Array): Uint8Array {
+  for (let at = 0; at < 16; at++) {
+    const byte = digest[at] as number;
+    eventId[at * 2] = hexDigits[byte >> 4] as number;
+    eventId[at * 2 + 1] = hexDigits[byte & 15] as number;
+  }
+  return eventId;
 }
 
 function isNode({ message }: TakenLine): boolean {
@@ -99,8 +118,8 @@ class SemantivaBatch {
     this.meta = meta;
   }
 
-  *take(line: TakenLine): Generator<void, void> {
-    const { message, digest } = line;
+  /** Whose a line is; null when it is a copy of one that is known. */
+  meet({ message, digest }: TakenLine): Keys | null {
     const keys = toKeys(message, this.meta.workspace);
     // Also for a copy: a live copy of what was imported makes its group live, and a named one names it.
     this.noteGroup(keys);
@@ -108,23 +127,27 @@ class SemantivaBatch {
     const lines = this.state.groups.linesOf(keys.groupKey, this.meta.position);
     if (lines.getOrSet(0) >= 0) {
       this.duplicates++;
-      return;
+      return null;
     }
     this.accepted++;
-    const eventId = toEventId(digest);
-    if (isNode(line)) {
-      this.nodes ??= createNodes(this.chunk);
-      pushNode(this.nodes, line, keys, eventId, this.meta);
-      return;
-    }
+    return keys;
+  }
+
+  takeNode(line: TakenLine, keys: Keys): void {
+    this.nodes ??= createNodes(this.chunk);
+    pushNode(this.nodes, line, keys, toEventId(line.digest), this.meta);
+  }
+
+  *takeOther(line: TakenLine, keys: Keys): Generator<void, void> {
+    const { message, digest } = line;
     this.events ??= createRows("events");
-    pushEvent(this.events, line, keys, eventId, this.meta);
+    pushEvent(this.events, line, keys, toEventId(digest), this.meta);
     if (!message.known || !isLifecycleType(message.type)) return;
     yield;
     const context = yield* readContext(line, this.membersInto(line, keys));
     yield;
     this.lifecycle ??= createRows("lifecycle");
-    pushLifecycle(this.lifecycle, line, keys, eventId, context, this.meta);
+    pushLifecycle(this.lifecycle, line, keys, toEventId(digest), context, this.meta);
   }
 
   /** What a run starts with is among its params. */

@@ -8,11 +8,15 @@ export function textAt(object: JsonObject | undefined, key: string): string | un
   return typeof value === "string" ? value : undefined;
 }
 
-/** A 64-bit integer. */
-export function intAt(object: JsonObject | undefined, key: string): bigint | undefined {
+/** A 64-bit integer; a number when a double has it exactly. */
+export function integerAt(object: JsonObject | undefined, key: string): number | bigint | undefined {
   const value = valueAt(object, key);
-  if (typeof value === "bigint") return value;
-  return typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : undefined;
+  return typeof value === "bigint" || (typeof value === "number" && Number.isSafeInteger(value)) ? value : undefined;
+}
+
+export function intAt(object: JsonObject | undefined, key: string): bigint | undefined {
+  const value = integerAt(object, key);
+  return value === undefined ? undefined : BigInt(value);
 }
 
 export function objectAt(object: JsonObject | undefined, key: string): JsonObject | undefined {

@@ -34,6 +34,8 @@ export function toFaultKey(workspace: string, runId: string): GroupKey | "" {
 }
 
 export function toKeys({ type, known, runId, record }: Message, workspace: string): Keys {
+  // A node's record is its run's, whatever else it says.
+  if (known && type === "ser") return { groupKey: toRunKey(workspace, runId), runId, launchKey: "", launchId: "" };
   const launchId = textAt(record, "run_space_launch_id") ?? "";
   const attempt = intAt(record, "run_space_attempt");
   // Both parts are needed: the same launch id with another attempt is another launch.

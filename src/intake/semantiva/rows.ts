@@ -9,13 +9,19 @@ import { parseRfc3339Ns } from "#base/rfc3339.ts";
 import type { ArrivedAt } from "#intake/input.ts";
 import { type Rows, rowFlags } from "#model/tables.ts";
 import type { TakenLine } from "#wire/semantiva/decode-lines.ts";
-import { intAt, isJsonObject, listAt, objectAt, textAt } from "./fields.ts";
+import { intAt, integerAt, isJsonObject, listAt, objectAt, textAt } from "./fields.ts";
 import type { Keys } from "./keys.ts";
 import { StoredText } from "./stored-text.ts";
 
 const noBytes = new Uint8Array(0);
 
-export function pushNode(rows: Rows<"nodes">, line: TakenLine, keys: Keys, eventId: string, arrival: ArrivedAt): void {
+export function pushNode(
+  rows: Rows<"nodes">,
+  line: TakenLine,
+  keys: Keys,
+  eventId: Uint8Array,
+  arrival: ArrivedAt,
+): void {
   const { record } = line.message;
   const stored = new StoredText();
   const text = (object: JsonObject | undefined, key: string) => stored.of(textAt(object, key) ?? "");
@@ -29,18 +35,18 @@ export function pushNode(rows: Rows<"nodes">, line: TakenLine, keys: Keys, event
   rows.end_ns.pushBigInt(nsAt(timing, "finished_at"));
   rows.started_at.push(text(timing, "started_at"));
   rows.finished_at.push(text(timing, "finished_at"));
-  pushInt(rows.wall_ms, intAt(timing, "wall_ms"));
-  pushInt(rows.cpu_ms, intAt(timing, "cpu_ms"));
+  pushInt(rows.wall_ms, timing, "wall_ms");
+  pushInt(rows.cpu_ms, timing, "cpu_ms");
   rows.processor.push(text(objectAt(record, "processor"), "ref"));
   for (const upstream of listAt(objectAt(record, "dependencies"), "upstream")) {
     if (typeof upstream === "string") rows.upstream.items.push(stored.of(upstream));
   }
   rows.upstream.finishRow();
-  pushInt(rows.seq, intAt(record, "seq"));
+  pushInt(rows.seq, record, "seq");
   const timestamp = textAt(record, "timestamp");
   if (timestamp === undefined) rows.timestamp.pushNull();
   else rows.timestamp.present().push(stored.of(timestamp));
-  rows.event_id.push(eventId);
+  rows.event_id.pushBytes(eventId);
   pushLine(rows, line);
   pushArrival(rows, line, arrival);
   rows.flags.push(stored.flags);
@@ -51,7 +57,7 @@ export function pushEvent(
   rows: Rows<"events">,
   line: TakenLine,
   keys: Keys,
-  eventId: string,
+  eventId: Uint8Array,
   arrival: ArrivedAt,
 ): void {
   const { record, type, known } = line.message;
@@ -62,7 +68,7 @@ export function pushEvent(
   rows.worker.push("");
   rows.ts_ns.pushBigInt(nsAt(record, "timestamp"));
   rows.seq.pushBigInt(intAt(record, "seq") ?? 0n);
-  rows.event_id.push(eventId);
+  rows.event_id.pushBytes(eventId);
   pushLine(rows, line);
   pushArrival(rows, line, arrival);
   rows.flags.push(stored.flags | (known ? 0 : rowFlags.unknown_type));
@@ -79,7 +85,7 @@ export function pushLifecycle(
   rows: Rows<"lifecycle">,
   line: TakenLine,
   keys: Keys,
-  eventId: string,
+  eventId: Uint8Array,
   context: Uint8Array | null,
   arrival: ArrivedAt,
 ): void {
@@ -92,8 +98,8 @@ export function pushLifecycle(
   rows.run_id.push(stored.of(keys.runId));
   rows.launch_key.push(stored.of(keys.launchKey));
   rows.launch_id.push(text(record, "run_space_launch_id"));
-  pushInt(rows.attempt, intAt(record, "run_space_attempt"));
-  pushInt(rows.run_index, intAt(record, "run_space_index"));
+  pushInt(rows.attempt, record, "run_space_attempt");
+  pushInt(rows.run_index, record, "run_space_index");
   rows.context.pushBytes(context ?? noBytes);
   rows.pipeline_id.push(text(record, "pipeline_id"));
   rows.semantic_id.push(text(meta, "semantic_id"));
@@ -104,12 +110,12 @@ export function pushLifecycle(
   }
   rows.expected.finishRow();
   rows.outcome.push(text(objectAt(record, "summary"), "status"));
-  pushInt(rows.planned_runs, intAt(record, "run_space_planned_run_count"));
-  pushInt(rows.total_runs, intAt(record, "run_space_total_runs"));
+  pushInt(rows.planned_runs, record, "run_space_planned_run_count");
+  pushInt(rows.total_runs, record, "run_space_total_runs");
   rows.timestamp.push(text(record, "timestamp"));
   rows.ts_ns.pushBigInt(nsAt(record, "timestamp"));
-  pushInt(rows.seq, intAt(record, "seq"));
-  rows.event_id.push(eventId);
+  pushInt(rows.seq, record, "seq");
+  rows.event_id.pushBytes(eventId);
   pushArrival(rows, line, arrival);
 }
 
@@ -154,8 +160,10 @@ function pushArrival(
   rows.jrow.push(line.at);
 }
 
-function pushInt(column: NullableColumn<Int64Column>, value: bigint | undefined): void {
+function pushInt(column: NullableColumn<Int64Column>, object: JsonObject | undefined, key: string): void {
+  const value = integerAt(object, key);
   if (value === undefined) column.pushNull();
+  else if (typeof value === "number") column.present().pushNumber(value);
   else column.present().pushBigInt(value);
 }
 

@@ -8,7 +8,7 @@ import type { DictColumn } from "#base/dict-column.ts";
 import { atOnce } from "#base/turns.ts";
 import { type AnyColumn, type ColumnType, type FactTable, factTables, type Rows } from "#model/tables.ts";
 import { ByteSink, releaseWritten } from "./byte-sink.ts";
-import { encodeColumn, type Run } from "./encode-column.ts";
+import { encodeColumn, type Run, rowCount } from "./encode-column.ts";
 import { encodeConstant, encodeDict } from "./encode-dict.ts";
 
 export interface NativeBlock {
@@ -45,6 +45,7 @@ export function* encodeSteps<T extends FactTable>(
   dropped: readonly Dropped[],
   constants: Constants = {},
   rowsMax: number = Number.POSITIVE_INFINITY,
+  bytesMax: number = Number.POSITIVE_INFINITY,
 ): Generator<void, NativeBlock[]> {
   const types = factTables[table] as unknown as Record<string, ColumnType>;
   const first = Object.keys(types)[0] as string;
@@ -56,8 +57,11 @@ export function* encodeSteps<T extends FactTable>(
     assert(isFilled, `${table}.${name} is not filled in every row`);
   }
   const runs = lengths.flatMap((length, part) => keptRuns(part, length, dropped[part] ?? null));
+  const bytes = Object.keys(types).reduce((sum, name) => sum + sizeOf(columnsOf(name)), 0);
+  const inRoom = Math.max(1, Math.floor(bytesMax / (bytes / Math.max(1, rowCount(runs)))));
   const blocks: NativeBlock[] = [];
-  for (const some of cutRuns(runs, rowsMax)) blocks.push(yield* columnSteps(types, columnsOf, some, constants));
+  for (const some of cutRuns(runs, Math.min(rowsMax, inRoom)))
+    blocks.push(yield* columnSteps(types, columnsOf, some, constants));
   return blocks;
 }
 
@@ -77,14 +81,13 @@ function* columnSteps(
 ): Generator<void, NativeBlock> {
   const columns = Object.keys(types);
   const common = Object.entries(constants);
-  let rowCount = 0;
-  for (const run of runs) rowCount += run.end - run.start;
+  const rows = rowCount(runs);
   const whole = columns.reduce((sum, name) => sum + sizeOf(columnsOf(name)), 0);
   const sink = new ByteSink(
-    4096 + rowCount * common.length + Math.ceil(whole * shareOf(rowCount, columnsOf(columns[0] as string))),
+    4096 + rows * common.length + Math.ceil(whole * shareOf(rows, columnsOf(columns[0] as string))),
   );
   sink.writeVarint(columns.length + common.length);
-  sink.writeVarint(rowCount);
+  sink.writeVarint(rows);
   for (const name of columns) {
     const type = types[name] as ColumnType;
     sink.writeText(name);
@@ -98,9 +101,9 @@ function* columnSteps(
   for (const [name, text] of common) {
     sink.writeText(name);
     sink.writeText("LowCardinality(String)");
-    encodeConstant(sink, text, rowCount);
+    encodeConstant(sink, text, rows);
   }
-  return { rows: rowCount, columns: [...columns, ...Object.keys(constants)], bytes: sink.finish() };
+  return { rows, columns: [...columns, ...Object.keys(constants)], bytes: sink.finish() };
 }
 
 /** About how many bytes a column becomes; growing the sink would copy all that was written before. */

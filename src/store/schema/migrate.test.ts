@@ -74,6 +74,22 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
     expect(await lifetimes()).toEqual([{ seconds: "1", look: "2" }]);
   });
 
+  it.skipIf(name !== "the embedded engine")("writes trace lines into few files, in an older database too", async () => {
+    const bytes = async () =>
+      askStore(store, {
+        sql: `SELECT name, extract(engine_full, 'min_bytes_for_wide_part = (\\d+)') AS bytes FROM system.tables
+          WHERE database = {db:String} AND name IN ('events', 'nodes') ORDER BY name`,
+        params: { db: store.database },
+      });
+    const wanted = ["events", "nodes"].map((table) => ({ name: table, bytes: String(64 * 1024 * 1024) }));
+    expect(await bytes()).toEqual(wanted);
+    for (const table of ["events", "nodes"])
+      await store.ddl(`ALTER TABLE ${store.database}.${table} RESET SETTING min_bytes_for_wide_part`);
+    await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id = 16`);
+    await migrate(store);
+    expect(await bytes()).toEqual(wanted);
+  });
+
   it("gives the columns of an older database their codecs, and leaves the rows as they are", async () => {
     const param = { group_key: "d/x/codec", name: "lr", worker: "w", key: "lr", value: "0.1", ts_ns: 5000n, seq: 1n };
     await insert("params", [param]);

@@ -57,6 +57,9 @@ const wideBytesMin: Partial<Readonly<Record<FactTable, number>>> = {
   spans: 64 * mebibyte,
   marks: 64 * mebibyte,
   snapshots: 64 * mebibyte,
+  // Their payloads are long: some thousand lines of a trace are tens of megabytes.
+  events: 64 * mebibyte,
+  nodes: 64 * mebibyte,
   // In one file the granules of ids, which are small, are compressed one by one: half as large again.
   cirron_ids: mebibyte,
 };

@@ -1,12 +1,22 @@
 import { expect, it } from "vitest";
-import { DictColumn, Int64Column } from "#base/columns.ts";
+import { ArrayColumn, DictColumn, Int64Column } from "#base/columns.ts";
 import { atOnce } from "#base/turns.ts";
 import type { Batch } from "#model/batch.ts";
-import { createRows } from "#model/tables.ts";
+import { type AnyColumn, createRows, type FactTable, type Rows } from "#model/tables.ts";
 import { columnOf, decodeBlocks } from "#store/native/decode-block.ts";
 import { createBlockMaker } from "./blocks.ts";
 import { nameOf } from "./plan.ts";
 import { rowsPerBlock } from "./series-count.ts";
+
+/** Whatever is not filled yet gets its type's empty value. */
+function padRows<T extends FactTable>(rows: Rows<T>, length: number): Rows<T> {
+  for (const column of Object.values<AnyColumn>(rows)) {
+    const nothing = column instanceof Int64Column ? 0n : column instanceof DictColumn ? "" : 0;
+    if (column instanceof ArrayColumn) while (column.length < length) column.finishRow();
+    else (column as { padTo(length: number, value: unknown): void }).padTo(length, nothing);
+  }
+  return rows;
+}
 
 function metricRows(points: Iterable<readonly [group: string, key: string, worker: string, value: number]>) {
   const rows = createRows("metrics");
@@ -17,11 +27,7 @@ function metricRows(points: Iterable<readonly [group: string, key: string, worke
     rows.phase.push("");
     rows.value.present().push(value);
   }
-  for (const column of Object.values(rows)) {
-    const nothing = column instanceof Int64Column ? 0n : column instanceof DictColumn ? "" : 0;
-    (column as { padTo(length: number, value: unknown): void }).padTo(rows.key.length, nothing);
-  }
-  return rows;
+  return padRows(rows, rows.key.length);
 }
 
 it("cuts an event of more metrics than the engine can sum up at once into blocks that it can", async () => {
@@ -43,6 +49,19 @@ it("cuts an event of more metrics than the engine can sum up at once into blocks
     }),
   );
   expect(keys).toEqual(points.filter((_, row) => row !== 70_000).map(([, key]) => key));
+});
+
+it("cuts lines that are many megabytes together into blocks of no more than memory is kept for", async () => {
+  const rows = createRows("nodes");
+  for (let n = 0; n < 70; n++) rows.payload.push(`${n} ${"x".repeat(1024 * 1024)}`);
+  const parts = [{ table: "nodes" as const, rows: padRows(rows, 70), dropped: null }];
+  const blocks = await createBlockMaker("c").encode([{ first: 1, position: 1, parts, state: [], bytes: 1 }]);
+  expect(blocks.map((block) => [nameOf(block), block.rows])).toEqual([
+    ["nodes", 29],
+    ["nodes_1", 29],
+    ["nodes_2", 12],
+  ]);
+  for (const { bytes } of blocks) expect(bytes.length).toBeLessThan(32 * 1024 * 1024);
 });
 
 it("counts a series once, however many points and parts it has, and by worker", () => {

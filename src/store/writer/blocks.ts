@@ -45,6 +45,11 @@ async function toBlocks(batches: readonly Batch[], collector: string): Promise<O
   return blocks.filter((block) => block.rows > 0);
 }
 
+/** Rows with whole records in them: a few thousand are more than the engine minds to take at once. */
+const longTables: ReadonlySet<FactTable> = new Set(["events", "nodes"]);
+/** A little less than the largest memory that is used again: to take more anew for every plan sets the collector off. */
+const blockBytesMax = 30 * 1024 * 1024;
+
 function* encodeFacts(
   table: FactTable,
   parts: readonly AnyTablePart[],
@@ -56,6 +61,7 @@ function* encodeFacts(
     parts.map((part) => part.dropped),
     hasPlace(table) ? { collector } : {},
     yield* rowsPerBlock(parts.flatMap((part) => (part.table === "metrics" ? [part.rows] : []))),
+    longTables.has(table) ? blockBytesMax : Number.POSITIVE_INFINITY,
   );
 }
 

@@ -139,10 +139,7 @@ class LikeBefore {
 }
 
 /** What tells whose a node's record is, and what its columns are made of. */
-const nodeFields = [
-  ...["identity", "timing", "status", "seq", "timestamp"],
-  ...["run_space_launch_id", "run_space_attempt"],
-] as const;
+const nodeFields = ["identity", "timing", "status", "seq", "timestamp"] as const;
 /** Of these only one member. */
 const nodeMembers = { dependencies: "upstream", processor: "ref" } as const;
 

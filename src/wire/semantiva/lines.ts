@@ -59,9 +59,11 @@ export class LineSplitter {
   *push(bytes: Uint8Array): Generator<SplitLine> {
     // A Buffer's `slice` is a view; a plain array's is a copy, and what is held must be one.
     const chunk = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+    // A Buffer's search is the C library's, a typed array's looks at one byte after the other.
+    const searched = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
     let from = 0;
     for (;;) {
-      const end = chunk.indexOf(lf, from);
+      const end = searched.indexOf(lf, from);
       if (end < 0) break;
       yield this.take(chunk.subarray(from, end), true);
       from = end + 1;
