@@ -134,6 +134,6 @@ const tell = ({ rows, sum }: Sum): string => `${rows} rows with sum ${sum}`;
 
 async function sumUp(store: Store, part: Part, collector: string): Promise<Sum> {
   const rows = selectPart(store, part, collector, part.groups[0] === "");
-  const sql = `SELECT count() AS rows, toString(sum(cityHash64(*))) AS sum FROM (${rows})`;
+  const sql = `SELECT count() AS rows, ifNull(toString(sum(cityHash64(*))), '') AS sum FROM (${rows})`;
   return (await readRow(store, sumRow, { sql, params: { groups: part.groups } })) ?? nothing;
 }
