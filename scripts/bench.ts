@@ -14,6 +14,7 @@ const all = [
   "otlp",
   "large",
   "growth",
+  "long-run",
   "query",
   "sql",
   "emit",

@@ -193,7 +193,6 @@ export const Run = Type.Object({
   env: Type.Record(Type.String(), Type.String()),
   error_detail: nullable(RunError),
   worker_list: Type.Array(Worker),
-  children: Type.Array(Type.String()),
   /** Sentences about this run's data a reader should know: no session span, local clock with Z, forked, … */
   notes_on_data: Type.Array(Type.String()),
   counts: Type.Object({

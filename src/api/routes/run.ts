@@ -34,7 +34,6 @@ export async function readRun(context: ApiContext, workspace: string, resolved: 
     ...environmentOf(start, parseObject(detail.session), toResource(detail.params, mine.groups)),
     error_detail: toError(row, end),
     worker_list: toWorkers(mine, head, detail.workerEnds),
-    children: [],
     notes_on_data: [...notesOnData(mine, detail.paramsCutAt), ...(clock === null ? [] : [clock.message])],
     counts: toCounts(detail.counts, mine, detail.metricCounts),
     ...toXtrackState(stateEvents),
