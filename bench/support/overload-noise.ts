@@ -7,6 +7,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createCirronCopies } from "./cirron-load.ts";
 import { Lane, toRequest } from "./raw-http.ts";
+import { quantile } from "./server.ts";
 
 export interface Noise {
   readonly senders: number;
@@ -15,6 +16,8 @@ export interface Noise {
   readonly failed: number;
   /** Connections that ended before an answer. */
   readonly cut: number;
+  /** Until a refusal, from the first byte sent. */
+  readonly refusedMs: { readonly p50: number; readonly p99: number };
   readonly loopP99Ms: number;
 }
 
@@ -32,6 +35,7 @@ const counts = { accepted: 0, refused: 0, failed: 0, cut: 0 };
 const beganMs = performance.now();
 const untilMs = beganMs + seconds * 1000;
 const copies = createCirronCopies();
+const refusedMs: number[] = [];
 let sent = 0;
 
 function isAhead(): boolean {
@@ -49,7 +53,9 @@ async function send(): Promise<void> {
     }
     request ??= toRequest("/v1/traces", copies.next().value.body, headers);
     sent++;
+    const askedMs = performance.now();
     const status = await lane.ask(request);
+    if (status >= 400 && status < 500) refusedMs.push(performance.now() - askedMs);
     if (status === 0) counts.cut++;
     else if (status < 300) counts.accepted++;
     else if (status < 500) counts.refused++;
@@ -62,6 +68,12 @@ async function send(): Promise<void> {
 }
 
 await Promise.all(Array.from({ length: senders }, send));
-const noise: Noise = { senders, ...counts, loopP99Ms: delay.percentile(99) / 1e6 };
+const refused = refusedMs.length === 0 ? [0] : refusedMs;
+const noise: Noise = {
+  senders,
+  ...counts,
+  refusedMs: { p50: quantile(refused, 0.5), p99: quantile(refused, 0.99) },
+  loopP99Ms: delay.percentile(99) / 1e6,
+};
 console.log(JSON.stringify(noise));
 process.exit(0);
