@@ -3,7 +3,7 @@
 import { inShortPieces } from "#base/json/texts.ts";
 import { inTurns, Turn } from "#base/turns.ts";
 import type { RowPlace } from "#model/positions.ts";
-import { rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
 import type { RecordText } from "#protocol/stored-record.ts";
 import { findSeqConflicts } from "#query/xtrack/seq-conflicts.ts";
 import { shownBytesMax } from "#store/reader/cut-text.ts";

@@ -5,7 +5,7 @@ import { FileBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { listEvents, type RecordPlace, readEventText } from "#archive/events.ts";
 import { formatRowPlace, parseRowPlace } from "#model/positions.ts";
-import { rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
 import { byPlace, nextCursor } from "./records.ts";
 
 const limitDefault = 100;

@@ -5,7 +5,8 @@ import { formatJson } from "#base/json/format.ts";
 import { membersOf } from "#base/json/members.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { type JsonValue, NumberText } from "#base/json/value.ts";
-import { createRows, type Rows, rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
+import { createRows, type Rows } from "#model/tables.ts";
 
 const textDecoder = new TextDecoder();
 const int64Max = 2n ** 63n - 1n;

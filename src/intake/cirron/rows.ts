@@ -2,7 +2,8 @@
 // Intake adds what only it knows: group_key, content_hash, received_ns, jpos and jrow.
 
 import { nullableFloat64, type StringColumn } from "#base/columns.ts";
-import { type AnyColumn, type Rows, rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
+import type { AnyColumn, Rows } from "#model/tables.ts";
 
 export interface CirronRows {
   readonly spans: Rows<"spans">;

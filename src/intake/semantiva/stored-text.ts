@@ -1,6 +1,6 @@
 // UTF-8 cannot hold half a surrogate pair. Such text is stored in its JSON-escaped form, and its row is flagged.
 
-import { rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
 
 /** Collects the flag while the columns of one row are filled. */
 export class StoredText {

@@ -1,6 +1,6 @@
 // XTrack frames, as the collector would read them.
 
-import { rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
 import { type Problem, type Tally, toProblem } from "#protocol/finding.ts";
 import { EventDecoder } from "#wire/xtrack/decode.ts";
 import { EventColumns } from "#wire/xtrack/event-columns.ts";

@@ -1,7 +1,7 @@
 // Rows that were stored before the words for NaN and infinities were understood (see model/nonfinite-words.ts): their
 // words stand in `extra` and `stats`, and the numbers and points that they say are filled in from there.
 
-import { rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
 import { protocolsWith } from "#protocol/facts.ts";
 import type { Dialect } from "./dialect.ts";
 

@@ -13,7 +13,7 @@ import {
 } from "#base/columns.ts";
 import { jsonKind, numberForm } from "#base/json/cursor.ts";
 import { type Int64Words, parseDouble, parseInt64 } from "#base/json/number.ts";
-import { rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
 import { type RecordTable, rowBits, strictBit, textBits } from "./record-table.ts";
 import { IntegerMemo, WordMemo } from "./token-memo.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { atOnce } from "#base/turns.ts";
 import type { Cell } from "#model/cells.testing.ts";
-import { rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
 import { formatMark, type MarkCells } from "./rebuild.ts";
 import { mark, markCells, readIndependently, sameNumbers, type Tree } from "./small-records.testing.ts";
 

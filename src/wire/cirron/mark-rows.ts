@@ -3,7 +3,8 @@
 import { jsonKind, numberForm } from "#base/json/cursor.ts";
 import { type Int64Words, parseInt64 } from "#base/json/number.ts";
 import { nonfiniteWords } from "#model/nonfinite-words.ts";
-import { type Rows, rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
+import type { Rows } from "#model/tables.ts";
 import {
   doubleOf,
   fillInt64,

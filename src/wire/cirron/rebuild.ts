@@ -6,7 +6,7 @@ import type { JsonStyle } from "#base/json/format.ts";
 import { mergeMembers } from "#base/json/members.ts";
 import { rewriteStrict } from "#base/json/strict.ts";
 import { formatLongText, type Texts } from "#base/json/texts.ts";
-import { rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
 
 type Integer = bigint | number | string;
 

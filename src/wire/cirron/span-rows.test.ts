@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { atOnce } from "#base/turns.ts";
-import { rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
 import { formatSpan, type SpanCells } from "./rebuild.ts";
 import { readIndependently, span, spanCells, type Tree } from "./small-records.testing.ts";
 

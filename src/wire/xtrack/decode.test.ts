@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
 import { decodeAll, metricsOf, othersOf, refusalOf } from "./decode-cases.testing.ts";
 import { frameOf } from "./stream-cases.testing.ts";
 

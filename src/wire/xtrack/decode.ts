@@ -7,7 +7,7 @@ import { lookThrough } from "#base/json/look-through.ts";
 import { parseJson, parseJsonInSteps } from "#base/json/parse.ts";
 import { type JsonObject, toJsonFault } from "#base/json/value.ts";
 import { atOnce } from "#base/turns.ts";
-import { rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
 import { hashBytes, hashMetricRows } from "./content.ts";
 import { EventColumns } from "./event-columns.ts";
 import { type EventParts, pushEventRow, pushLogRow, pushParamRow } from "./event-rows.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
 import { decodeAll, logsOf, othersOf, refusalOf } from "./decode-cases.testing.ts";
 import { words } from "./messages.ts";
 

@@ -9,7 +9,7 @@ import { ByteWriter } from "#base/byte-writer.ts";
 import type { Int64Column, NullableColumn, StringColumn, UInt32Column } from "#base/columns.ts";
 import { jsonKind } from "#base/json/cursor.ts";
 import { parseDouble } from "#base/json/number.ts";
-import { rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
 import type { EventColumns } from "./event-columns.ts";
 import { type Field, type FieldSet, integerOf, isInteger64, pickFields, type StrictTexts, textOf } from "./fields.ts";
 import { readPath } from "./schema.ts";

@@ -2,7 +2,7 @@
 
 import { ByteWriter } from "#base/byte-writer.ts";
 import { jsonKind } from "#base/json/cursor.ts";
-import { rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
 import type { EventColumns } from "./event-columns.ts";
 import { type EventParts, presentField, pushEventRow, RowNotes } from "./event-rows.ts";
 import { type Field, integerOf, isInteger64, pickFields, readFieldsInSteps, textOf } from "./fields.ts";

@@ -6,7 +6,7 @@
 
 import type { DictColumn } from "#base/columns.ts";
 import { jsonKind, numberForm } from "#base/json/cursor.ts";
-import { rowFlags } from "#model/tables.ts";
+import { rowFlags } from "#model/row-flags.ts";
 import { hashText } from "./content.ts";
 import type { EventColumns } from "./event-columns.ts";
 import { type Field, type FieldSet, isInteger64, readFields, textOf } from "./fields.ts";
