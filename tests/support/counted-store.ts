@@ -1,17 +1,15 @@
-// A collector whose store remembers what it was asked.
+// Stores that remember what they were asked.
 
 import type { Collector } from "#server/collector/collector.ts";
 import type { Query, Store } from "#store/store.ts";
 
-export interface Counted {
-  readonly collector: Collector;
+interface Asked {
   /** The statements, in their order. */
   readonly questions: string[];
   readonly removals: string[];
 }
 
-export function countQuestions(collector: Collector): Counted {
-  const { store } = collector;
+export function countStore(store: Store): Asked & { readonly store: Store } {
   const questions: string[] = [];
   const removals: string[] = [];
   const counted: Store = Object.assign(Object.create(store) as Store, {
@@ -24,5 +22,10 @@ export function countQuestions(collector: Collector): Counted {
       return store.ddl(sql);
     },
   });
-  return { collector: { ...collector, store: counted }, questions, removals };
+  return { store: counted, questions, removals };
+}
+
+export function countQuestions(collector: Collector): Asked & { readonly collector: Collector } {
+  const { store, ...asked } = countStore(collector.store);
+  return { collector: { ...collector, store }, ...asked };
 }

@@ -10,6 +10,7 @@ import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { askStore } from "../support/ask-store.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { cirronInput, createTestCollector, openTestCollector, submitted } from "../support/collector.ts";
+import { countStore } from "../support/counted-store.ts";
 
 const stored = 10;
 const records = 200;
@@ -42,17 +43,15 @@ async function startWithout(lost: readonly string[]): Promise<{ asked: number; c
     for (const input of [toBatch(at), toFrames(at)]) await journal.append(encodeInput(input));
   await journal.close();
   await writeFile(join(job.dataDir, "outbox", "position"), "no position");
-  let asked = 0;
-  const wrapStore = (inner: Store): Store =>
-    Object.assign(Object.create(inner) as Store, {
-      stream: (...given: Parameters<Store["stream"]>) => {
-        asked++;
-        return inner.stream(...given);
-      },
-    });
+  let questions: readonly string[] = [];
+  const wrapStore = (inner: Store): Store => {
+    const counted = countStore(inner);
+    questions = counted.questions;
+    return counted.store;
+  };
   job.collector = await openTestCollector(job.dataDir, () => undefined, { wrapStore });
   await job.collector.drained();
-  const askedByStart = asked;
+  const askedByStart = questions.length;
   const count = (table: string) => `(SELECT toUInt32(count()) FROM tributary.${table}) AS ${table}`;
   const [counts] = await askStore(job.collector.store, {
     sql: `SELECT ${["spans", "marks", "metrics"].map(count).join()}`,
