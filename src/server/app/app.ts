@@ -148,6 +148,7 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
     const retention = startRetention(collector, deletions, config, log);
     closers.unshift(() => retention.close());
     const xtrack = toPlaces(doors);
+    if (store.kind === "embedded") void store.starting?.then((engine) => engine.giveWay());
     return { url: http.url, http, otlp, collector, control, xtrack, watch, close: () => closeAll(closers) };
   } catch (cause) {
     await closeAll(closers);

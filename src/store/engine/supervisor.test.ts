@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createStore } from "#store/client.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import { isRetryable, StoreOutage } from "#store/outage.ts";
@@ -74,7 +74,36 @@ async function startAside(more: Partial<SupervisorOptions>): Promise<EngineSuper
   return supervisor;
 }
 
+/** The niceness of each thread, from the 17th field behind the name of `stat`, and that of the session where it has one. */
+function nicenessOf(pid: number): { readonly threads: readonly number[]; readonly session: number | null } {
+  const threads = readdirSync(`/proc/${pid}/task`).map((thread) => {
+    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16]);
+  });
+  const path = `/proc/${pid}/autogroup`;
+  const session = existsSync(path) ? /nice (-?\d+)/.exec(readFileSync(path, "utf8")) : null;
+  return { threads, session: session === null ? null : Number(session[1]) };
+}
+
 describe("the engine process", () => {
+  it("gives way to its server once it is told to, and so does the one after it", async () => {
+    const supervisor = await startAside({});
+    const [own, before] = [nicenessOf(process.pid), nicenessOf(supervisor.pid as number)];
+    expect(new Set(before.threads)).toEqual(new Set([own.threads[0]]));
+    supervisor.giveWay();
+    const lower = (nice: number): number => Math.min(19, nice + 5);
+    const hasGivenWay = (): void => {
+      const { threads, session } = nicenessOf(supervisor.pid as number);
+      expect(Math.min(...threads)).toBe(lower(own.threads[0] as number));
+      expect(session).toBe(own.session === null ? null : lower(own.session));
+    };
+    await vi.waitFor(hasGivenWay, 5000);
+    process.kill(supervisor.pid as number, "SIGKILL");
+    await vi.waitFor(() => expect(supervisor.restarts).toBe(1), 5000);
+    await supervisor.whenReady();
+    await vi.waitFor(hasGivenWay, 5000);
+  });
+
   it.each(["SIGKILL", "SIGSEGV", "SIGABRT", "SIGBUS"] as const)("is back within moments after %s", async (signal) => {
     const pid = enginePid();
     const sql = "SELECT sum(sipHash64(number)) FROM numbers(100000000000)";

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { StoreOutage } from "#store/outage.ts";
 import { type Confinement, confine, engineEnvironment, isRefusal, strongest, weakerThan } from "./confinement.ts";
 import { fileRules } from "./file-rules.ts";
+import { giveWay } from "./give-way.ts";
 import type { EngineLoad, EngineOptions, FromEngine, ToEngine } from "./messages.ts";
 import { findLiveOwner } from "./owner.ts";
 
@@ -47,6 +48,7 @@ export class EngineSupervisor {
   private isReady = false;
   private closing = false;
   private failedStarts = 0;
+  private givesWay = false;
   private confinedBy: Confinement;
   /** Since the first engine has answered it is known that this machine offers the confinement. */
   private isOffered = false;
@@ -92,6 +94,12 @@ export class EngineSupervisor {
     if ((await Promise.race([this.ready.promise, late])) === "late") {
       throw new StoreOutage("engine_down", "the engine does not start");
     }
+  }
+
+  /** From now on the server goes first where both want a core. Until then the server is starting, and waits for its engine. */
+  giveWay(): void {
+    this.givesWay = true;
+    if (this.isReady && this.child?.pid !== undefined) void giveWay(this.child.pid);
   }
 
   async close(): Promise<void> {
@@ -177,6 +185,7 @@ export class EngineSupervisor {
     this.isReady = true;
     this.isOffered = true;
     this.failedStarts = 0;
+    if (this.givesWay) this.giveWay();
     this.ready.resolve();
     return outcome;
   }
