@@ -2,6 +2,8 @@
 // This table has every code of the product; a test keeps docs/errors.md equal to it.
 // `blast` says what the fault spoils: one record, the whole message, or the rest of the stream.
 
+import type { JsonFault } from "#base/json/value.ts";
+
 export type Blast = "record" | "message" | "stream";
 
 export interface FaultKind {
@@ -195,6 +197,13 @@ export interface Fault {
   /** The bytes that could not be understood; the fault owns this copy. */
   readonly raw: Uint8Array;
 }
+
+/** Of a text that is not JSON, or none that is read. */
+export const jsonFaultCodes = {
+  syntax: "json_syntax",
+  depth: "json_too_deep",
+  size: "json_too_large",
+} as const satisfies Record<JsonFault["kind"], FaultCode>;
 
 export function blastOf(code: FaultCode): Blast {
   return faultKinds[code].blast;

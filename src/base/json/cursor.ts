@@ -6,18 +6,17 @@
 //     if (cursor.keyIs(idKey)) cursor.readString(); else cursor.skipValue();
 //   }
 
+import { parseDouble, parseNumber } from "./number.ts";
+import { Pauses, pauseBytes } from "./pauses.ts";
+import { decodeText } from "./text.ts";
 import { JsonTokens, jsonKind, kindOfByte, numberForm } from "./tokens.ts";
-import { jsonDepthCeiling } from "./value.ts";
+import { jsonDepthCeiling, type NumberText } from "./value.ts";
 
 // Whoever reads with a cursor needs these words too.
 export { jsonKind, numberForm };
 
 /** One byte per container open inside `skipValue`, which never calls anything that could call it again. */
 const skipStack = new Uint8Array(jsonDepthCeiling + 1);
-
-/** About a tenth of a millisecond. */
-const pauseValues = 4096;
-const pauseBytes = 256 * 1024;
 
 export class JsonCursor extends JsonTokens {
   /** Skips blanks and says what value comes next, without reading it. */
@@ -129,6 +128,21 @@ export class JsonCursor extends JsonTokens {
     return kind === jsonKind.true;
   }
 
+  /** The text of the last string or key. */
+  text(): string {
+    return decodeText(this.bytes, this.start, this.stop, this.escaped, this.wide);
+  }
+
+  /** The value of the last number. */
+  number(): number | bigint | NumberText {
+    return parseNumber(this.bytes, this.start, this.stop, this.form);
+  }
+
+  /** The last number as a double, rounded as JSON.parse rounds it. */
+  double(): number {
+    return parseDouble(this.bytes, this.start, this.stop, this.form);
+  }
+
   /** Passes one value of any kind and leaves `pos` behind it. */
   skipValue(): void {
     this.peek();
@@ -157,8 +171,9 @@ export class JsonCursor extends JsonTokens {
   /** As `skipValue`, with a pause offered from time to time; gives the number of values that it passed. */
   *skipInSteps(): Generator<void, number> {
     const open: number[] = [];
+    const pauses = new Pauses(this.pos);
     for (let passed = 1; ; passed++) {
-      if (passed % pauseValues === 0) yield;
+      if (pauses.isDue(this.pos)) yield;
       const kind = this.peek();
       if (kind === jsonKind.bad) this.failExpected("a value");
       if (kind === jsonKind.string) {

@@ -47,6 +47,12 @@ export function* inPieces(text: string, charsMax: number = pieceChars): Generato
   }
 }
 
+/** A finite double, always with a point or an exponent, so that it is read back as a float; -0 keeps its sign. */
+export function formatDouble(value: number): string {
+  const text = Object.is(value, -0) ? "-0" : String(value);
+  return Number.isInteger(value) && !text.includes("e") ? `${text}.0` : text;
+}
+
 function formatNumber(value: number, style: JsonStyle): string {
   if (!Number.isFinite(value)) return style === "strict" ? `"${value}"` : String(value);
   if (Object.is(value, -0)) return "-0";

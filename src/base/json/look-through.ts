@@ -3,14 +3,10 @@
 
 import { JsonCursor, jsonKind } from "./cursor.ts";
 import { longValueBytes, type PassedValues, passedInto } from "./passed-values.ts";
+import { Pauses, pauseBytes } from "./pauses.ts";
 import { needsRewriting, oddityOfNumber } from "./strict.ts";
 import { StrictWriter } from "./strict-writer.ts";
-import { decodeText } from "./text.ts";
 import { type JsonLimits, oddity } from "./value.ts";
-
-/** About a tenth of a millisecond each. */
-const pauseValues = 4096;
-const pauseBytes = 256 * 1024;
 
 /** `bytes[start..end)` is to be one value, and must not change after that. Throws JsonTrouble as its readers would. */
 export function* lookThrough(
@@ -61,12 +57,9 @@ class LongScan {
 
   *scan(): Generator<void, void> {
     const { cursor } = this;
-    let pauseAt = cursor.pos + pauseBytes;
-    for (let passed = 1; ; passed++) {
-      if (passed % pauseValues === 0 || cursor.pos >= pauseAt) {
-        pauseAt = cursor.pos + pauseBytes;
-        yield;
-      }
+    const pauses = new Pauses(cursor.pos);
+    for (;;) {
+      if (pauses.isDue(cursor.pos)) yield;
       const kind = cursor.peek();
       if (kind === jsonKind.bad) cursor.failExpected("a value");
       this.takeBlanks(this.open.at(-1));
@@ -153,7 +146,7 @@ class LongScan {
     const { cursor } = this;
     container.oddities |= loneOf(cursor);
     const count = names.size;
-    names.add(decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide));
+    names.add(cursor.text());
     if (names.size === count) container.oddities |= oddity.duplicateKeys;
   }
 

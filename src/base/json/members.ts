@@ -4,27 +4,38 @@ import { atOnce } from "#base/turns.ts";
 import { JsonCursor } from "./cursor.ts";
 import { lookThrough } from "./look-through.ts";
 import { longValueBytes } from "./passed-values.ts";
-import { decodeText } from "./text.ts";
 import { TextGatherer, type Texts } from "./texts.ts";
 
-export interface MemberPlace {
+export interface ValuePlace {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface MemberPlace extends ValuePlace {
   readonly name: string;
   /** Where its key begins. */
   readonly keyFrom: number;
-  readonly from: number;
-  readonly to: number;
 }
 
 /** Passes the object that a cursor stands before, and says where the value of each member is. */
 export function* passMembers(cursor: JsonCursor): Generator<MemberPlace> {
   for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
     const keyFrom = cursor.start - 1;
-    const name = decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
-    cursor.skipBlanks();
-    const from = cursor.pos;
-    cursor.skipValue();
-    yield { name, keyFrom, from, to: cursor.pos };
+    const name = cursor.text();
+    yield { name, keyFrom, ...passValue(cursor) };
   }
+}
+
+/** The same for the items of a list. */
+export function* passItems(cursor: JsonCursor): Generator<ValuePlace> {
+  for (let more = cursor.openArray(); more; more = cursor.nextItem()) yield passValue(cursor);
+}
+
+function passValue(cursor: JsonCursor): ValuePlace {
+  cursor.skipBlanks();
+  const from = cursor.pos;
+  cursor.skipValue();
+  return { from, to: cursor.pos };
 }
 
 /** By name; of a name that comes twice the last value counts. The text must be an object. */
@@ -50,12 +61,9 @@ export function* membersInSteps(text: string): Generator<void, Map<string, strin
 export function* itemsInSteps(text: string): Generator<void, string[]> {
   const { bytes, cursor } = yield* open(text);
   const items: string[] = [];
-  for (let more = cursor.openArray(); more; more = cursor.nextItem()) {
-    cursor.skipBlanks();
-    const from = cursor.pos;
-    cursor.skipValue();
-    if (items.length % pauseMembers === pauseMembers - 1 || cursor.pos - from > longValueBytes) yield;
-    items.push(textDecoder.decode(bytes.subarray(from, cursor.pos)));
+  for (const { from, to } of passItems(cursor)) {
+    if (items.length % pauseMembers === pauseMembers - 1 || to - from > longValueBytes) yield;
+    items.push(textDecoder.decode(bytes.subarray(from, to)));
   }
   return items;
 }

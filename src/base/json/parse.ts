@@ -3,8 +3,7 @@
 
 import { JsonCursor, jsonKind, numberForm } from "./cursor.ts";
 import { findKey, KeyNode, keyAt } from "./key-table.ts";
-import { parseNumber } from "./number.ts";
-import { decodeText } from "./text.ts";
+import { Pauses, pauseBytes } from "./pauses.ts";
 import {
   defaultJsonLimits,
   type JsonFault,
@@ -47,7 +46,7 @@ export function* parseJsonInSteps(
 ): Generator<void, JsonResult> {
   try {
     const reader = new ValueReader(new JsonCursor(bytes, 0, bytes.length, limits));
-    const value = yield* reader.readInSteps();
+    const value = yield* reader.readInSteps(new Pauses(0));
     reader.cursor.finish();
     return { ok: true, value, oddities: reader.oddities };
   } catch (error) {
@@ -55,16 +54,10 @@ export function* parseJsonInSteps(
   }
 }
 
-/** Less than a millisecond. */
-const pauseValues = 4096;
-const pauseBytes = 256 * 1024;
-
 /** Reads values where a cursor stands. Throws JsonTrouble. */
 class ValueReader {
   readonly cursor: JsonCursor;
   oddities = 0;
-  private passed = 0;
-  private pauseAt = pauseBytes;
 
   constructor(cursor: JsonCursor) {
     this.cursor = cursor;
@@ -95,45 +88,42 @@ class ValueReader {
   }
 
   /** As `read`, with a pause offered from time to time. */
-  *readInSteps(above: KeyNode = root): Generator<void, JsonValue> {
+  *readInSteps(pauses: Pauses, above: KeyNode = root): Generator<void, JsonValue> {
     const kind = this.cursor.peek();
-    if (kind === jsonKind.array) return yield* this.readArrayInSteps(above);
-    if (kind === jsonKind.object) return yield* this.readObjectInSteps(above);
+    if (kind === jsonKind.array) return yield* this.readArrayInSteps(pauses, above);
+    if (kind === jsonKind.object) return yield* this.readObjectInSteps(pauses, above);
     if (kind !== jsonKind.string) return this.read(above);
     this.cursor.openString();
     while (!this.cursor.passText(this.cursor.pos + pauseBytes)) yield;
-    if (this.isPause()) yield;
+    if (pauses.isDue(this.cursor.pos)) yield;
     return this.textOfToken();
   }
 
-  private *readArrayInSteps(above: KeyNode): Generator<void, JsonValue[]> {
+  private *readArrayInSteps(pauses: Pauses, above: KeyNode): Generator<void, JsonValue[]> {
     const { cursor } = this;
     const items: JsonValue[] = [];
     for (let more = cursor.openArray(); more; more = cursor.nextItem()) {
-      if (this.isPause()) yield;
-      items.push(cursor.peek() > jsonKind.string ? this.read(above) : yield* this.readInSteps(above));
+      if (pauses.isDue(this.cursor.pos)) yield;
+      items.push(cursor.peek() > jsonKind.string ? this.read(above) : yield* this.readInSteps(pauses, above));
     }
     return items;
   }
 
-  private *readObjectInSteps(above: KeyNode): Generator<void, JsonObject> {
+  private *readObjectInSteps(pauses: Pauses, above: KeyNode): Generator<void, JsonObject> {
     const { cursor } = this;
     const object: JsonObject = {};
     for (let more = cursor.enterObject(); more; more = cursor.passComma()) {
-      if (this.isPause()) yield;
+      if (pauses.isDue(this.cursor.pos)) yield;
       const key = this.readKey();
       if (Object.hasOwn(object, key.text)) this.oddities |= oddity.duplicateKeys;
       if (key.lone) this.oddities |= oddity.loneSurrogate;
-      setMember(object, key.text, cursor.peek() > jsonKind.string ? this.read(above) : yield* this.readInSteps(above));
+      setMember(
+        object,
+        key.text,
+        cursor.peek() > jsonKind.string ? this.read(above) : yield* this.readInSteps(pauses, above),
+      );
     }
     return object;
-  }
-
-  private isPause(): boolean {
-    const { pos } = this.cursor;
-    if (++this.passed % pauseValues !== 0 && pos < this.pauseAt) return false;
-    this.pauseAt = pos + pauseBytes;
-    return true;
   }
 
   private readArray(above: KeyNode): JsonValue[] {
@@ -176,12 +166,12 @@ class ValueReader {
   private textOfToken(): string {
     const { cursor } = this;
     if (cursor.lone) this.oddities |= oddity.loneSurrogate;
-    return decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
+    return cursor.text();
   }
 
   private numberOfToken(): JsonValue {
     const { cursor } = this;
-    const value = parseNumber(cursor.bytes, cursor.start, cursor.stop, cursor.form);
+    const value = cursor.number();
     if (typeof value !== "number") this.oddities |= oddity.bigInteger;
     else if (cursor.form === numberForm.nonFinite) this.oddities |= oddity.nonFinite;
     return value;

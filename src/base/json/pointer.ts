@@ -1,7 +1,7 @@
 // JSON pointers: the value at one, and where in a line's bytes that value stands.
 
 import { JsonCursor, jsonKind } from "./cursor.ts";
-import { passMembers } from "./members.ts";
+import { passItems, passMembers } from "./members.ts";
 import { toStrictJson } from "./strict.ts";
 import { type JsonValue, NumberText } from "./value.ts";
 
@@ -32,52 +32,47 @@ export function atPointer(value: JsonValue, pointer: string): JsonValue | undefi
 /** The byte offset of the value at a pointer, in a text that is known to be JSON; of its nearest ancestor when the
  * value is not there. With a key twice, the last one counts, as for the value itself. */
 export function locatePointer(bytes: Uint8Array, pointer: string): number {
-  return findPointer(bytes, pointer).offset;
+  return findPointer(bytes, pointer).cursor.pos;
 }
 
-function findPointer(bytes: Uint8Array, pointer: string): { readonly offset: number; readonly isThere: boolean } {
+/** A cursor that stands before the value at a pointer, or before its nearest ancestor. */
+function findPointer(bytes: Uint8Array, pointer: string): { readonly cursor: JsonCursor; readonly isThere: boolean } {
   const cursor = new JsonCursor(bytes);
-  cursor.skipBlanks();
-  let found = cursor.pos;
   for (const segment of toSegments(pointer)) {
     const kind = cursor.peek();
-    const next =
+    const { pos } = cursor;
+    const found =
       kind === jsonKind.object
         ? locateMember(cursor, segment)
         : kind === jsonKind.array
-          ? locateItem(cursor, segment)
-          : -1;
-    if (next < 0) return { offset: found, isThere: false };
-    found = next;
-    cursor.reset(bytes, found);
+          ? locateItem(cursor, Number(segment))
+          : undefined;
+    cursor.reset(bytes, found ?? pos);
+    if (found === undefined) return { cursor, isThere: false };
   }
-  return { offset: found, isThere: true };
+  cursor.skipBlanks();
+  return { cursor, isThere: true };
 }
 
-function locateMember(cursor: JsonCursor, name: string): number {
-  let found = -1;
+function locateMember(cursor: JsonCursor, name: string): number | undefined {
+  let found: number | undefined;
   for (const member of passMembers(cursor)) if (member.name === name) found = member.from;
   return found;
 }
 
-function locateItem(cursor: JsonCursor, segment: string): number {
-  let index = Number(segment);
-  for (let more = cursor.openArray(); more; more = cursor.nextItem()) {
-    cursor.skipBlanks();
-    if (index-- === 0) return cursor.pos;
-    cursor.skipValue();
-  }
-  return -1;
-}
-
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+function locateItem(cursor: JsonCursor, index: number): number | undefined {
+  let at = 0;
+  for (const { from } of passItems(cursor)) if (at++ === index) return from;
+  return undefined;
+}
 
 /** The members of the object at a pointer as strict JSON text, each as it was written: 1.0 stays 1.0. Empty when there
  * is not an object there. */
 export function memberTexts(bytes: Uint8Array, pointer: string): Map<string, string> {
   const texts = new Map<string, string>();
-  const { offset, isThere } = findPointer(bytes, pointer);
-  const cursor = new JsonCursor(bytes, offset);
+  const { cursor, isThere } = findPointer(bytes, pointer);
   if (!isThere || cursor.peek() !== jsonKind.object) return texts;
   for (const { name, from, to } of passMembers(cursor)) {
     const strict = toStrictJson(bytes, from, to);
@@ -88,15 +83,7 @@ export function memberTexts(bytes: Uint8Array, pointer: string): Map<string, str
 
 /** The items of the array at a pointer, each as the bytes it is written in; views of the input. */
 export function itemBytes(bytes: Uint8Array, pointer: string): Uint8Array[] {
-  const items: Uint8Array[] = [];
-  const { offset, isThere } = findPointer(bytes, pointer);
-  const cursor = new JsonCursor(bytes, offset);
-  if (!isThere || cursor.peek() !== jsonKind.array) return items;
-  for (let more = cursor.openArray(); more; more = cursor.nextItem()) {
-    cursor.skipBlanks();
-    const start = cursor.pos;
-    cursor.skipValue();
-    items.push(bytes.subarray(start, cursor.pos));
-  }
-  return items;
+  const { cursor, isThere } = findPointer(bytes, pointer);
+  if (!isThere || cursor.peek() !== jsonKind.array) return [];
+  return Array.from(passItems(cursor), ({ from, to }) => bytes.subarray(from, to));
 }

@@ -2,14 +2,10 @@
 // key once. Of a repeated key the last value counts, at the place of the first.
 
 import { JsonCursor, jsonKind, numberForm } from "./cursor.ts";
-import { decodeText } from "./text.ts";
+import { Pauses } from "./pauses.ts";
 import { type JsonLimits, jsonDepthCeiling } from "./value.ts";
 
 const noLimits: JsonLimits = { depthMax: jsonDepthCeiling, bytesMax: Number.POSITIVE_INFINITY };
-
-/** About a tenth of a millisecond each. */
-const pauseValues = 4096;
-const pauseBytes = 256 * 1024;
 
 /** From here on the runtime copies faster than a loop. */
 const longBytes = 64;
@@ -50,8 +46,7 @@ export class StrictWriter {
   private readonly open: Container[] = [];
   private readonly out: Uint8Array;
   private size = 0;
-  private values = 0;
-  private pauseAt: number;
+  private readonly pauses: Pauses;
 
   /** `isAsked` says of containers, by where they begin, whether their places are to be kept. */
   constructor(bytes: Uint8Array, start: number, end: number, isAsked: (start: number) => boolean = () => false) {
@@ -60,7 +55,7 @@ export class StrictWriter {
     const length = end - start;
     // A list of NaN grows by half.
     this.out = new Uint8Array(length + (length >> 1) + 2);
-    this.pauseAt = start + pauseBytes;
+    this.pauses = new Pauses(start);
   }
 
   /** What was written between two places; all of it without them. */
@@ -70,7 +65,7 @@ export class StrictWriter {
 
   *write(): Generator<void, void> {
     for (;;) {
-      if (this.isPause()) yield;
+      if (this.pauses.isDue(this.cursor.pos)) yield;
       if (this.enter()) continue;
       for (;;) {
         const around = this.open.at(-1);
@@ -81,13 +76,6 @@ export class StrictWriter {
         this.close(around);
       }
     }
-  }
-
-  private isPause(): boolean {
-    const { pos } = this.cursor;
-    if (++this.values % pauseValues !== 0 && pos < this.pauseAt) return false;
-    this.pauseAt = pos + pauseBytes;
-    return true;
   }
 
   /** True when a container was entered, false when a whole value was written. */
@@ -137,8 +125,8 @@ export class StrictWriter {
   }
 
   private beginMember(members: Members): void {
-    const { bytes, start, stop, escaped, wide } = this.cursor;
-    const name = decodeText(bytes, start, stop, escaped, wide);
+    const { bytes, start, stop } = this.cursor;
+    const name = this.cursor.text();
     const known = members.names.get(name);
     if (known === undefined) {
       members.current = members.names.size;
@@ -158,7 +146,7 @@ export class StrictWriter {
     const moved = new Float64Array(ends.length / 2);
     this.size = begin + 1;
     for (let member = 0; member < moved.length; member++) {
-      if (this.isPause()) yield;
+      if (this.pauses.isDue(this.cursor.pos)) yield;
       if (member > 0) this.out[this.size++] = 0x2c;
       const [from, to] = [ends[member * 2] as number, ends[member * 2 + 1] as number];
       moved[member] = this.size - from;

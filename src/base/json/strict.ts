@@ -132,7 +132,7 @@ export class StrictScan {
         if (this.isKeyAmong(base)) this.oddities |= oddity.duplicateKeys;
         this.pushKey();
       } else {
-        const name = decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
+        const name = cursor.text();
         if (names.has(name)) this.oddities |= oddity.duplicateKeys;
         names.add(name);
       }

@@ -21,6 +21,10 @@ export interface JsonObject {
  */
 export type JsonValue = null | boolean | number | bigint | NumberText | string | JsonValue[] | JsonObject;
 
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
+}
+
 /** Bits that say what a plain JSON.parse would have refused, rounded or hidden. */
 export const oddity = {
   /** A NaN, Infinity or -Infinity literal. */

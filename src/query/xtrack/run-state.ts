@@ -2,7 +2,7 @@
 // took. From stored events only, and the same for any order in which they came.
 
 import { parseJson } from "#base/json/parse.ts";
-import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "#base/json/value.ts";
 import type { StateEvent } from "#store/reader/xtrack-state.ts";
 import { Incarnations, toWorkerKey } from "./incarnations.ts";
 
@@ -69,7 +69,7 @@ function toWorkerState(sorted: readonly StateEvent[], incarnations: Incarnations
     groupKey,
     worker,
     endNs: end?.tsNs ?? null,
-    finalMetrics: isObject(said["final_metrics"]) ? said["final_metrics"] : {},
+    finalMetrics: isJsonObject(said["final_metrics"]) ? said["final_metrics"] : {},
     durations: {
       clockNs: start !== undefined && end !== undefined ? end.tsNs - start.tsNs : null,
       arrivalNs: start !== undefined && end !== undefined ? end.receivedNs - start.receivedNs : null,
@@ -91,7 +91,7 @@ function toBest(sorted: readonly StateEvent[]): BestCheckpoint | null {
       step: payload["step"] ?? null,
       path: textOf(payload["path"]),
       bestKey: textOf(payload["best_key"]),
-      metrics: isObject(payload["metrics"]) ? payload["metrics"] : {},
+      metrics: isJsonObject(payload["metrics"]) ? payload["metrics"] : {},
     };
   }
   return null;
@@ -110,11 +110,7 @@ function joinFinalMetrics(workers: readonly WorkerState[]): Map<string, Map<stri
 
 function toObject(payload: string): JsonObject {
   const parsed = parseJson(payload);
-  return parsed.ok && isObject(parsed.value) ? parsed.value : {};
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
+  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {};
 }
 
 function textOf(value: JsonValue | undefined): string {

@@ -6,19 +6,17 @@
 import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
 import { endOfContainer } from "#base/json/end-of-container.ts";
 import { lookThroughNext } from "#base/json/look-through.ts";
-import { parseNumber } from "#base/json/number.ts";
 import { LongValue, rewriteStrict } from "#base/json/strict.ts";
-import { decodeText } from "#base/json/text.ts";
-import { defaultJsonLimits, type JsonLimits, JsonTrouble, toJsonFault } from "#base/json/value.ts";
+import { defaultJsonLimits, type JsonFault, type JsonLimits, JsonTrouble, toJsonFault } from "#base/json/value.ts";
 import { atOnce } from "#base/turns.ts";
-import type { Fault, FaultCode } from "#model/fault.ts";
+import { type Fault, type FaultCode, jsonFaultCodes } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import type { CirronBatch, DecodeResult } from "./batch.ts";
 import { cirronSchemaVersion } from "./encode.ts";
 import { padRows } from "./fill.ts";
 import { createMarkTable, fillMarks, troubleWithMark } from "./mark-rows.ts";
-import { toMessageFault } from "./message-fault.ts";
+import { isOtlpProtobuf } from "./otlp.ts";
 import type { RecordTrouble } from "./record.ts";
 import type { RecordTable } from "./record-table.ts";
 import { createSnapshotTable, fillSnapshots, pushStats, readLongStats, troubleWithSnapshot } from "./snapshot-rows.ts";
@@ -44,6 +42,14 @@ export function* decodeBatchInSteps(
     scratch.stats.release();
     freeScratch.push(scratch);
   }
+}
+
+/** A body that is not JSON, as the fault that it is kept as. */
+function toMessageFault({ kind, reason, offset }: JsonFault, body: Uint8Array): Fault {
+  const raw = body.slice();
+  if (kind === "syntax" && isOtlpProtobuf(body))
+    return { code: "cirron_otlp", detail: "the body is an OTLP export as protobuf", place: {}, raw };
+  return { code: jsonFaultCodes[kind], detail: `${reason} (byte ${offset})`, place: { offset }, raw };
 }
 
 /** More than a batch in one body can have of real ones; those after it are counted in one fault. */
@@ -144,7 +150,7 @@ class BatchDecoder {
   private *readMember(): Generator<void> {
     const { cursor } = this;
     const { start, stop } = cursor;
-    const key = decodeText(cursor.bytes, start, stop, cursor.escaped, cursor.wide);
+    const key = cursor.text();
     const kind = cursor.peek();
     const from = cursor.pos;
     if (!(yield* this.readKnown(key, kind))) {
@@ -192,14 +198,14 @@ class BatchDecoder {
   private readText(): string {
     const { cursor } = this;
     cursor.readString();
-    return decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
+    return cursor.text();
   }
 
   private readInteger(): bigint {
     const { cursor } = this;
     cursor.readNumber();
     if (cursor.form !== numberForm.integer) return 0n;
-    const value = parseNumber(cursor.bytes, cursor.start, cursor.stop, cursor.form);
+    const value = cursor.number();
     return typeof value === "bigint" ? value : typeof value === "number" ? BigInt(value) : 0n;
   }
 

@@ -2,7 +2,7 @@
 // The cells may come from columns in memory or from the store; integers may be bigints, numbers or decimal text.
 // Fields the client left out come back with the value the document gives them by default.
 
-import type { JsonStyle } from "#base/json/format.ts";
+import { formatDouble, formatJson, type JsonStyle } from "#base/json/format.ts";
 import { mergeMembers } from "#base/json/members.ts";
 import { rewriteStrict } from "#base/json/strict.ts";
 import { formatLongText, type Texts } from "#base/json/texts.ts";
@@ -110,11 +110,8 @@ export function* formatSnapshot(cells: SnapshotCells, style: JsonStyle): Generat
   });
 }
 
-/** A double as Python writes it: with a point or an exponent, so that it is read back as a float. */
 function formatFloat(value: number, style: JsonStyle): string {
-  if (!Number.isFinite(value)) return style === "strict" ? `"${value}"` : String(value);
-  const text = Object.is(value, -0) ? "-0" : String(value);
-  return /[.e]/.test(text) ? text : `${text}.0`;
+  return Number.isFinite(value) ? formatDouble(value) : formatJson(value, style);
 }
 
 function* markValue(cells: MarkCells, style: JsonStyle): Generator<void, string | Texts> {

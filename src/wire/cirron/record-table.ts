@@ -314,8 +314,8 @@ export class RecordTable {
   private readKey(): number {
     const { cursor } = this;
     cursor.readKey();
-    const { bytes, start, stop } = cursor;
-    const name = decodeText(bytes, start, stop, cursor.escaped, cursor.wide);
+    const { start, stop } = cursor;
+    const name = cursor.text();
     const field = this.fields.fieldOf.get(name);
     if (field !== undefined) return field;
     cursor.peek();

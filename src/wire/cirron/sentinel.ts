@@ -5,7 +5,7 @@
 import { JsonCursor } from "#base/json/cursor.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { locatePointer } from "#base/json/pointer.ts";
-import type { JsonValue } from "#base/json/value.ts";
+import { isJsonObject, type JsonObject } from "#base/json/value.ts";
 
 interface Placed {
   /** Where in the line the sentinel begins and ends; the bytes around it are the program's own. */
@@ -47,12 +47,12 @@ function decodeSentinel(line: Uint8Array, start: number): Sentinel | undefined {
   const text = line.subarray(start, end);
   const parsed = parseJson(text);
   if (!parsed.ok) return undefined;
-  const { __cirron_event__: kind, payload } = parsed.value as { [key: string]: JsonValue };
-  if (kind === "trace_batch" && isObject(payload)) {
+  const { __cirron_event__: kind, payload } = parsed.value as JsonObject;
+  if (kind === "trace_batch" && isJsonObject(payload)) {
     const from = locatePointer(text, "/payload");
     return { kind, start, end, batch: text.subarray(from, findEnd(text, from)) };
   }
-  if (kind === "trace_blob" && isObject(payload)) {
+  if (kind === "trace_blob" && isJsonObject(payload)) {
     const { remote_key: remoteKey, local_path: localPath } = payload;
     if (typeof remoteKey === "string" && typeof localPath === "string")
       return { kind, start, end, remoteKey, localPath };
@@ -69,8 +69,4 @@ function findEnd(bytes: Uint8Array, start: number): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: JsonValue | undefined): value is { [key: string]: JsonValue } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

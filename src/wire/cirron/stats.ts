@@ -3,7 +3,6 @@
 // is left out here and stays in the stored text.
 
 import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
-import { parseDouble } from "#base/json/number.ts";
 import { LongValue } from "#base/json/strict.ts";
 import { WordToken } from "#base/json/words.ts";
 import { ShortDecimal } from "#base/short-decimal.ts";
@@ -143,7 +142,7 @@ export class StatsReader {
     if (cursor.peek() !== jsonKind.number || cursor.pos > pos) return Number.NaN;
     cursor.readNumber();
     if (cursor.form === numberForm.nonFinite) return Number.NaN;
-    const read = parseDouble(cursor.bytes, cursor.start, cursor.stop, cursor.form);
+    const read = cursor.double();
     return Number.isFinite(read) ? read : Number.NaN;
   }
 
@@ -224,7 +223,7 @@ export class StatsReader {
       return null;
     }
     cursor.readNumber();
-    return parseDouble(cursor.bytes, cursor.start, cursor.stop, cursor.form);
+    return cursor.double();
   }
 
   private *readHistogram(): Generator<void, void> {

@@ -2,14 +2,11 @@
 // that are read whole.
 
 import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
-import { formatJson } from "#base/json/format.ts";
+import { formatDouble, formatJson } from "#base/json/format.ts";
 import { lookThrough } from "#base/json/look-through.ts";
-import { parseNumber } from "#base/json/number.ts";
 import { longValueBytes } from "#base/json/passed-values.ts";
-import { decodeText } from "#base/json/text.ts";
 import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
 import { atOnce } from "#base/turns.ts";
-import { formatDouble } from "./attributes.ts";
 import { type FieldValue, type Message, unknownFields, unknownMembers } from "./message.ts";
 
 export interface Attributes {
@@ -137,7 +134,7 @@ class ValueReader {
   readNext(): Message {
     const { cursor } = this;
     const around = this.begun.at(-1);
-    const key = around?.isObject === true ? this.textOfToken() : null;
+    const key = around?.isObject === true ? cursor.text() : null;
     const kind = cursor.peek();
     const value = kind === jsonKind.object || kind === jsonKind.array ? this.begin(kind) : this.readScalar(kind);
     around?.values.push(key === null ? value : { key, value });
@@ -163,26 +160,20 @@ class ValueReader {
     switch (kind) {
       case jsonKind.string:
         cursor.readString();
-        return { stringValue: this.textOfToken() };
+        return { stringValue: cursor.text() };
       case jsonKind.true:
       case jsonKind.false:
         return { boolValue: cursor.readBoolean() };
       case jsonKind.number: {
         cursor.readNumber();
-        const { bytes, start, stop, form } = cursor;
-        const value = parseNumber(bytes, start, stop, form);
-        if (form === numberForm.integer && !(value instanceof NumberText)) return { intValue: BigInt(value) };
+        const value = cursor.number();
+        if (cursor.form === numberForm.integer && !(value instanceof NumberText)) return { intValue: BigInt(value) };
         return { doubleValue: value instanceof NumberText ? Number(value.text) : Number(value) };
       }
       default:
         cursor.readNull();
         return {};
     }
-  }
-
-  private textOfToken(): string {
-    const { cursor } = this;
-    return decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
   }
 }
 

@@ -5,6 +5,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { type ByteWriter, toAscii } from "#base/byte-writer.ts";
+import { formatDouble } from "#base/json/format.ts";
 import { passPlainText } from "#base/json/words.ts";
 import { isSame, type Key, type KeyCache } from "./key-cache.ts";
 import { depthMax, recordValuesMax } from "./message.ts";
@@ -316,13 +317,6 @@ function shortVarint(bytes: Uint8Array, from: number, end: number): number {
 function fail(reader: ProtoReader): false {
   reader.bad = true;
   return false;
-}
-
-/** With a point or an exponent, always; -0 keeps its sign. */
-export function formatDouble(value: number): string {
-  if (Object.is(value, -0)) return "-0.0";
-  const text = String(value);
-  return Number.isInteger(value) && !text.includes("e") ? `${text}.0` : text;
 }
 
 export const jsonBytes = { quote, comma, colon, openBrace, closeBrace, openBracket, closeBracket } as const;

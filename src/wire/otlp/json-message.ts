@@ -3,7 +3,7 @@
 
 import { formatJson } from "#base/json/format.ts";
 import { parseJson } from "#base/json/parse.ts";
-import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
+import { isJsonObject, type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
 import { depthMax, type FieldValue, type Message, unknownFields, unknownMembers } from "./message.ts";
 import type { Field, MessageType, ScalarType } from "./schema.ts";
 
@@ -20,7 +20,7 @@ export class NotMessage extends Error {
 /** Throws NotMessage, which whoever reads the record turns into a fault. */
 export function fromJson(type: MessageType, value: JsonValue, pointer = "", depth = 0): Message {
   if (depth > depthMax) throw new NotMessage(`is nested deeper than ${depthMax} levels`, pointer);
-  if (!isObject(value)) throw new NotMessage("is no object", pointer);
+  if (!isJsonObject(value)) throw new NotMessage("is no object", pointer);
   const message: Message = {};
   let unknown: JsonObject | null = null;
   let chosen = "";
@@ -125,10 +125,6 @@ function toInteger(value: JsonValue, min: bigint, max: bigint, pointer: string):
 function toId(value: JsonValue, pointer: string): Uint8Array {
   if (typeof value !== "string" || !/^(?:[0-9a-fA-F]{2})*$/.test(value)) throw new NotMessage("is no hex", pointer);
   return new Uint8Array(Buffer.from(value, "hex"));
-}
-
-export function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
 }
 
 /** Protobuf fields that OTLP does not have yet cannot be said in JSON and are left out. */

@@ -4,7 +4,6 @@
 
 import { UInt32Column } from "#base/columns.ts";
 import { JsonCursor, jsonKind } from "#base/json/cursor.ts";
-import { decodeText } from "#base/json/text.ts";
 import type { JsonLimits } from "#base/json/value.ts";
 import { recordValuesMax } from "./message.ts";
 import { recordsMax } from "./request-pieces.ts";
@@ -83,7 +82,7 @@ export class JsonOutline {
     }
     let noList = -1;
     for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
-      const isList = this.key() === name;
+      const isList = cursor.text() === name;
       const kind = cursor.peek();
       const { pos } = cursor;
       if (isList && kind === jsonKind.array) yield* this.list(0, 0);
@@ -140,7 +139,7 @@ export class JsonOutline {
     const head = heads.add();
     if (level === 2) this.resourceOf.push(parent);
     for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
-      const key = this.key();
+      const key = cursor.text();
       const kind = cursor.peek();
       const { pos } = cursor;
       if (key === this.listNames[level] && kind === jsonKind.array) {
@@ -157,11 +156,6 @@ export class JsonOutline {
       } else if (key === ownNames[level]) heads.set(head, ownPlace, at);
       else if (key === "schemaUrl") heads.set(head, urlPlace, at);
     }
-  }
-
-  private key(): string {
-    const { bytes, start, stop, escaped, wide } = this.cursor;
-    return decodeText(bytes, start, stop, escaped, wide);
   }
 }
 

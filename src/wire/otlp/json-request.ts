@@ -4,7 +4,7 @@
 import { parseJson, parseJsonInSteps } from "#base/json/parse.ts";
 import { type JsonLimits, type JsonValue, toJsonFault } from "#base/json/value.ts";
 import { atOnce } from "#base/turns.ts";
-import type { Fault } from "#model/fault.ts";
+import { type Fault, jsonFaultCodes } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
 import { fromJson, NotMessage } from "./json-message.ts";
 import { type Extent, type HeadPlace, JsonOutline } from "./json-outline.ts";
@@ -56,8 +56,7 @@ export class JsonRequest {
       return null;
     } catch (error) {
       const { kind, reason, offset } = toJsonFault(error);
-      const code = kind === "depth" ? "json_too_deep" : kind === "size" ? "json_too_large" : "json_syntax";
-      return { code, detail: reason, place: { offset }, raw: this.bytes.slice() };
+      return { code: jsonFaultCodes[kind], detail: reason, place: { offset }, raw: this.bytes.slice() };
     }
   }
 

@@ -4,7 +4,8 @@
 import { formatJson } from "#base/json/format.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { formatLongText, TextGatherer, type Texts } from "#base/json/texts.ts";
-import { isObject, scalarJson } from "./json-message.ts";
+import { isJsonObject } from "#base/json/value.ts";
+import { scalarJson } from "./json-message.ts";
 import { type FieldValue, type Message, unknownFields, unknownMembers } from "./message.ts";
 import type { Field, MessageType } from "./schema.ts";
 
@@ -100,7 +101,7 @@ class MessageWriter {
 function otherMembers(type: MessageType, text: string | undefined): string {
   if (text === undefined) return "";
   const parsed = parseJson(text);
-  if (!parsed.ok || !isObject(parsed.value)) return "";
+  if (!parsed.ok || !isJsonObject(parsed.value)) return "";
   const others = Object.entries(parsed.value).filter(([name]) => !type.byName.has(name));
   return others.map(([name, value]) => `${JSON.stringify(name)}:${formatJson(value, "strict")}`).join(",");
 }

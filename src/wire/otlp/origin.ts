@@ -6,9 +6,8 @@ import { createHash } from "node:crypto";
 import { formatJson } from "#base/json/format.ts";
 import { membersOf } from "#base/json/members.ts";
 import { parseJson } from "#base/json/parse.ts";
-import type { JsonObject } from "#base/json/value.ts";
+import { isJsonObject, type JsonObject } from "#base/json/value.ts";
 import { hasUnknown, parseAttributes, toAttributes } from "./attribute-values.ts";
-import { isObject } from "./json-message.ts";
 import { type Sender, senderOf } from "./meaning.ts";
 import { decodeMessage, encodeMessage, type Message } from "./message.ts";
 import { ProtoWriter } from "./proto-writer.ts";
@@ -126,7 +125,7 @@ export const noOrigin: OriginBytes = {
 /** The origin that a stored payload stands for. */
 export function encodeOrigin(payload: string): OriginBytes {
   const parsed = parseJson(payload);
-  if (!parsed.ok || !isObject(parsed.value)) return noOrigin;
+  if (!parsed.ok || !isJsonObject(parsed.value)) return noOrigin;
   const stored = parsed.value as StoredOrigin;
   if (stored.raw !== undefined) return decodeParts(Buffer.from(stored.raw, "base64"));
   const members = membersOf(payload);

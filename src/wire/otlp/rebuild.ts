@@ -1,9 +1,8 @@
 // Stored rows → the messages that came: from the bytes that were kept, else from columns and `extra`, equal in every
 // value. With pauses, as a record may have hundreds of thousands of values.
 
-import { membersInSteps, membersOf } from "#base/json/members.ts";
+import { itemsInSteps, membersInSteps, membersOf } from "#base/json/members.ts";
 import { parseJson } from "#base/json/parse.ts";
-import { itemBytes } from "#base/json/pointer.ts";
 import { parseAttributesInSteps, parseValueInSteps } from "./attribute-values.ts";
 import { fromJson } from "./json-message.ts";
 import { decodeMessage, type Message } from "./message.ts";
@@ -147,9 +146,9 @@ function* setItems(
 ): Generator<void, void> {
   if (text === undefined) return;
   const items: Message[] = [];
-  for (const item of itemBytes(Buffer.from(text), "")) {
+  for (const item of yield* itemsInSteps(text)) {
     if (items.length % pauseItems === pauseItems - 1) yield;
-    items.push(yield* toItem(Buffer.from(item).toString()));
+    items.push(yield* toItem(item));
   }
   if (items.length > 0) message[name] = items;
 }

@@ -5,10 +5,10 @@ import { type JsonResult, parseJson, parseJsonInSteps } from "#base/json/parse.t
 import { atPointer, locatePointer } from "#base/json/pointer.ts";
 import {
   defaultJsonLimits,
+  isJsonObject,
   type JsonLimits,
   type JsonObject,
   type JsonValue,
-  NumberText,
   oddity,
 } from "#base/json/value.ts";
 import type { FaultCode } from "#model/fault.ts";
@@ -77,7 +77,7 @@ function judgeLine(line: Uint8Array, parsed: JsonResult, registry: Registry, opt
     return refuse(code, reason, offset);
   }
   const { value: record, oddities } = parsed;
-  if (!isObject(record)) return refuse("line_not_object", `the line is ${nameKind(record)}, not an object`, 0);
+  if (!isJsonObject(record)) return refuse("line_not_object", `the line is ${nameKind(record)}, not an object`, 0);
   const isPlain = (oddities & oddity.bigInteger) === 0;
   const judgement = registry.judge(record, strictness, all && line.length <= thoroughBytesMax, isPlain);
   const { record_type: type } = record;
@@ -114,10 +114,6 @@ function guessRunId(record: JsonObject): string {
   if (typeof type === "string" && type.startsWith("run_space_")) return "";
   const runId = atPointer(record, "/run_id") ?? atPointer(record, "/identity/run_id");
   return typeof runId === "string" ? runId : "";
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
 }
 
 function nameKind(value: JsonValue): string {

@@ -3,8 +3,7 @@
 
 import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
 import { atPointer } from "#base/json/pointer.ts";
-import { decodeText } from "#base/json/text.ts";
-import type { JsonObject, JsonValue } from "#base/json/value.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "#base/json/value.ts";
 
 export const leafKind = { text: 0, whole: 1, decimal: 2 } as const;
 
@@ -67,7 +66,7 @@ function collect(cursor: JsonCursor, rules: readonly Rule[], path: readonly (str
     if (found !== null) leaves.push({ kind: found, start, end, path });
   } else if (kind === jsonKind.object) {
     for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
-      const key = decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
+      const key = cursor.text();
       // Assigning to this one key would set the prototype.
       if (key === "__proto__") cursor.skipValue();
       else collect(cursor, rulesOfMember(known, key) ?? [], [...path, key], leaves);
@@ -99,7 +98,7 @@ function understand(rules: readonly Rule[], references = 0): Rule[] | null {
   for (const rule of rules) {
     const { schema, file } = rule;
     if (schema === true) continue;
-    if (!isObject(schema) || references > referencesMax) return null;
+    if (!isJsonObject(schema) || references > referencesMax) return null;
     if (!Object.keys(schema).every((keyword) => isUnderstood(keyword, schema[keyword] as JsonValue))) return null;
     known.push(rule);
     const reference = keywordOf(schema, "$ref");
@@ -130,9 +129,5 @@ function toRule({ schema, file }: Rule, keyword: string): Rule {
 }
 
 function keywordOf(schema: JsonValue | undefined, keyword: string): JsonValue | undefined {
-  return isObject(schema) && Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(schema) && Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
 }

@@ -64,12 +64,11 @@ class FieldReader {
   /** False when the last member was read. */
   readSome(countMax: number): boolean {
     const { cursor, fields } = this;
-    const { bytes } = cursor;
     const last = this.count + countMax;
     for (; this.more && this.count < last; this.more = cursor.nextMember()) {
       const nameStart = cursor.start - 1;
       const nameEnd = cursor.stop + 1;
-      const name = decodeText(bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
+      const name = cursor.text();
       const kind = cursor.peek();
       const start = cursor.pos;
       if (kind === jsonKind.string || kind === jsonKind.number) cursor.passScalar(kind);

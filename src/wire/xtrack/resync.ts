@@ -9,6 +9,7 @@
 
 import { JsonCursor, jsonKind } from "#base/json/cursor.ts";
 import { toJsonFault } from "#base/json/value.ts";
+import { jsonFaultCodes } from "#model/fault.ts";
 
 /** Bytes below this cannot occur in JSON text, and every prefix up to `frameLimitCeiling` starts with one. */
 const jsonByteMin = 0x09;
@@ -31,11 +32,9 @@ export function mayStartObject(byte: number): boolean {
 }
 
 export interface JsonTroubleNote {
-  readonly code: "json_syntax" | "json_too_deep" | "json_too_large";
+  readonly code: (typeof jsonFaultCodes)[keyof typeof jsonFaultCodes];
   readonly detail: string;
 }
-
-const codeOf = { syntax: "json_syntax", depth: "json_too_deep", size: "json_too_large" } as const;
 
 /** Why `bytes[start..end)` is not JSON that can be read, or undefined when it is. */
 export function findJsonTrouble(bytes: Uint8Array, start: number, end: number): JsonTroubleNote | undefined {
@@ -46,7 +45,7 @@ export function findJsonTrouble(bytes: Uint8Array, start: number, end: number): 
     return undefined;
   } catch (error) {
     const { kind, reason, offset } = toJsonFault(error);
-    return { code: codeOf[kind], detail: `${reason} (byte ${offset - start} of the payload)` };
+    return { code: jsonFaultCodes[kind], detail: `${reason} (byte ${offset - start} of the payload)` };
   }
 }
 
