@@ -144,7 +144,7 @@ it("is laid out as a grid in under a second", async () => {
 });
 
 it("has every one of its runs judged in a few seconds", async () => {
-  const ask = async () => (await readCompleteness(store, { workspace: "w" })).map(judgeRun);
+  const ask = async () => (await readCompleteness(store, "w")).map(judgeRun);
   const verdicts = await ask();
   expect(verdicts).toHaveLength(runs);
   expect(verdicts.filter(({ status }) => status === "partial")).toHaveLength(100);

@@ -66,7 +66,7 @@ describe.each(storesUnderTest)("pipelines in $name", ({ openMigrated }) => {
   }
 
   async function judgeAll(workspace: string) {
-    const facts = await readCompleteness(target, { workspace });
+    const facts = await readCompleteness(target, workspace);
     return Object.fromEntries(facts.map((fact) => [fact.run_id, judgeRun(fact)]));
   }
 
@@ -139,8 +139,6 @@ describe.each(storesUnderTest)("pipelines in $name", ({ openMigrated }) => {
       toGraph(inMemory, fed.payloads.get(ids[0] as string) ?? "", ({ last }) => fed.payloads.get(last.event_id)),
     );
     expect(graph.nodes).toHaveLength(6);
-    expect(await readCompleteness(target, { groupKeys: [key] })).toHaveLength(1);
-    expect(await readCompleteness(target, { launchKey: `${workspace}/l/${launchId}/1` })).toHaveLength(8);
   });
 
   it("show a launch's runs by index, not by name, with context and outcome, a failed node among them (S9) [ST-12, ST-13]", async () => {

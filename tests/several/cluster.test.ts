@@ -129,7 +129,7 @@ const questions: Readonly<Record<string, (store: Store) => Promise<unknown>>> = 
   "timeline marks": (store) => collect(timeline.readMarkBlocks(store, range)),
   sequences: (store) => Promise.all([readSeqRanges(store, groups), readWorkerStarts(store, groups)]),
   states: (store) => readStateEvents(store, groups),
-  completeness: (store) => readCompleteness(store, everything),
+  completeness: (store) => readCompleteness(store, everything.workspace),
   lifecycle: (store) => readLifecycle(store, groups),
   launches: (store) => readLaunches(store, { workspace: "default", limit: 10, after: null }),
   launch: (store) => readLaunch(store, "default/l/a/1"),

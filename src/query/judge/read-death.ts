@@ -154,7 +154,7 @@ async function readOpen({ store }: Sources, groups: readonly string[]): Promise<
     reader.readOpenSpans(store, groups),
   ]);
   // Each group reports what was open when it was last heard of; several may report one span.
-  const told = [...new Map(said.flatMap(({ spans }) => parseOpen(spans)).map((span) => [span.id, span])).values()];
+  const told = [...new Map(said.flatMap(parseOpen).map((span) => [span.id, span])).values()];
   const arrived = new Set(
     told.length === 0
       ? []

@@ -39,7 +39,7 @@ const launchesAtOnce = 1000;
 
 /** Of every run and every launch of a workspace. */
 export async function readAllCompleteness({ store }: Sources, workspace: string, signal: AbortSignal) {
-  const facts = await readCompleteness(store, { workspace }, { signal });
+  const facts = await readCompleteness(store, workspace, { signal });
   const launches = [];
   let after: LaunchPage["after"] = null;
   do {

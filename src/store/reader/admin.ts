@@ -1,7 +1,7 @@
 // What administrators ask for: the audit and the settings.
 
 import type { Store } from "#store/store.ts";
-import { decimal, readRows, text } from "./native-rows.ts";
+import { decimal, readColumn, readRows, text } from "./native-rows.ts";
 
 const auditRow = { at_ns: decimal, by: text, action: text, target: text, detail: text };
 
@@ -35,7 +35,7 @@ export function readSettings(store: Store, name: string) {
 }
 
 /** Workspaces that have runs. */
-export async function readWorkspaces(store: Store): Promise<string[]> {
+export function readWorkspaces(store: Store): Promise<string[]> {
   const sql = `SELECT DISTINCT toString(workspace) AS workspace FROM ${store.database}.groups`;
-  return (await readRows(store, { workspace: text }, { sql })).map(({ workspace }) => workspace);
+  return readColumn(store, text, { sql });
 }

@@ -2,24 +2,19 @@
 
 import { groupPrefix } from "#model/group-key.ts";
 import type { Store } from "#store/store.ts";
-import { decimal, readRow, readRows, text } from "./native-rows.ts";
+import { decimal, readRows, readValue, text } from "./native-rows.ts";
 
-export async function readBlobKey(
+export function readBlobKey(
   store: Store,
   workspace: string,
   owners: readonly string[],
   kind: string,
 ): Promise<string | null> {
-  const row = await readRow(
-    store,
-    { object_key: text },
-    {
-      sql: `SELECT object_key FROM ${store.database}.blobs FINAL WHERE workspace = {workspace:String}
-        AND span_id IN {owners:Array(String)} AND kind = {kind:String} AND deleted = 0 LIMIT 1`,
-      params: { workspace, owners, kind },
-    },
-  );
-  return row?.object_key ?? null;
+  return readValue(store, text, {
+    sql: `SELECT object_key FROM ${store.database}.blobs FINAL WHERE workspace = {workspace:String}
+      AND span_id IN {owners:Array(String)} AND kind = {kind:String} AND deleted = 0 LIMIT 1`,
+    params: { workspace, owners, kind },
+  });
 }
 
 const fileRow = { name: text, size: decimal, sha256: text, receivedNs: decimal };
@@ -48,20 +43,15 @@ export function readBlobsOfSpans(store: Store, workspace: string, spans: readonl
 }
 
 /** The tensor that a snapshot of a span is of. */
-export async function readTensorOfSnapshot(
+export function readTensorOfSnapshot(
   store: Store,
   workspace: string,
   span: string,
   snapshot: string,
 ): Promise<string | null> {
-  const row = await readRow(
-    store,
-    { tensor: text },
-    {
-      sql: `SELECT toString(tensor_name) AS tensor FROM ${store.database}.snapshots WHERE snapshot_id = {snapshot:String}
-        AND span_id = {span:String} AND startsWith(group_key, {prefix:String}) LIMIT 1`,
-      params: { snapshot, span, prefix: groupPrefix(workspace) },
-    },
-  );
-  return row?.tensor ?? null;
+  return readValue(store, text, {
+    sql: `SELECT toString(tensor_name) FROM ${store.database}.snapshots WHERE snapshot_id = {snapshot:String}
+      AND span_id = {span:String} AND startsWith(group_key, {prefix:String}) LIMIT 1`,
+    params: { snapshot, span, prefix: groupPrefix(workspace) },
+  });
 }

@@ -5,6 +5,7 @@ import type { StateRow } from "#model/state-tables.ts";
 import type { DecodedBlock } from "#store/native/decode-block.ts";
 import type { ParamValue } from "#store/params.ts";
 import type { Store } from "#store/store.ts";
+import { inGroups } from "./group-scope.ts";
 import {
   big,
   count,
@@ -12,9 +13,11 @@ import {
   list,
   nullable,
   type RowOf,
+  readColumn,
   readNativeBlocks,
   readRow,
   readRows,
+  readValue,
   streamRows,
   text,
   word,
@@ -61,7 +64,7 @@ export async function readRowsOfIds(
       return readRows(store, storedRow, {
         sql: `SELECT '${kind}' AS kind, ${id} AS id, toString(group_key) AS groupKey, content_hash AS hash,
             CAST(${parent} AS Nullable(String)) AS parentId
-          FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)} AND ${id} IN {ids:Array(String)}`,
+          FROM ${store.database}.${table} WHERE ${inGroups} AND ${id} IN {ids:Array(String)}`,
         params: { groups, ids: ids[kind] },
       });
     }),
@@ -113,19 +116,18 @@ export function readBatches(store: Store, workspace: string, ids: readonly strin
 }
 
 export function readBatchesOfGroups(store: Store, groups: readonly string[]) {
-  return readBatchesWhere(store, "group_key IN {groups:Array(String)}", { groups });
+  return readBatchesWhere(store, inGroups, { groups });
 }
 
 /** The hours in which stored rows begin. */
-export async function readRowHours(store: Store): Promise<number[]> {
-  const rows = await readRows(store, { hour: int }, { sql: `SELECT DISTINCT hour FROM ${store.database}.cirron_ids` });
-  return rows.map(({ hour }) => hour);
+export function readRowHours(store: Store): Promise<number[]> {
+  return readColumn(store, int, { sql: `SELECT DISTINCT hour FROM ${store.database}.cirron_ids` });
 }
 
 /** When the last row of all components ended. */
 export async function readLastEnd(store: Store): Promise<bigint> {
-  const sql = `SELECT max(last_ns) AS last FROM ${store.database}.cirron_components`;
-  return (await readRow(store, { last: big }, { sql }))?.last ?? 0n;
+  const sql = `SELECT max(last_ns) FROM ${store.database}.cirron_components`;
+  return (await readValue(store, big, { sql })) ?? 0n;
 }
 
 /** The keys of rows that begin in these hours, the limit at most. */
@@ -148,12 +150,8 @@ const componentPlace = {
 /** Of the components with the latest rows, so many at most: where they lie. All that end after `sinceNs` are among them. */
 export async function readLatestComponents(store: Store, limit: number) {
   const from = `FROM ${store.database}.cirron_components WHERE merged_into = '' AND first_ns <= last_ns`;
-  const next = await readRow(
-    store,
-    { last_ns: big },
-    { sql: `SELECT last_ns ${from} ORDER BY last_ns DESC LIMIT 1 OFFSET {limit:UInt32}`, params: { limit } },
-  );
-  const sinceNs = next?.last_ns ?? -(2n ** 63n);
+  const next = `SELECT last_ns ${from} ORDER BY last_ns DESC LIMIT 1 OFFSET {limit:UInt32}`;
+  const sinceNs = (await readValue(store, big, { sql: next, params: { limit } })) ?? -(2n ** 63n);
   // A component that is stored again stands here several times until the engine has merged them: that only costs time.
   const places = await readRows(store, componentPlace, {
     sql: `SELECT workspace, JSONExtract(sources, 'Array(String)') AS sources,
@@ -189,11 +187,11 @@ export function readBatchIdsSince(store: Store, sinceNs: bigint) {
 }
 
 /** Cirron groups that have no component, of an older release. */
-export async function readGroupsWithoutComponent(store: Store, limit: number): Promise<string[]> {
+export function readGroupsWithoutComponent(store: Store, limit: number): Promise<string[]> {
   const { database } = store;
   const sql = `SELECT group_key FROM ${database}.groups FINAL WHERE protocol = 'cirron' AND deleted_ns = 0
       AND group_key NOT IN (SELECT group_key FROM ${database}.cirron_components)
       AND group_key NOT IN (SELECT arrayJoin(JSONExtract(state, 'keys', 'Array(String)')) FROM ${database}.cirron_components)
     LIMIT {limit:UInt32}`;
-  return (await readRows(store, { group_key: text }, { sql, params: { limit } })).map(({ group_key }) => group_key);
+  return readColumn(store, text, { sql, params: { limit } });
 }

@@ -2,11 +2,24 @@
 
 import type { Store } from "#store/store.ts";
 import { smallMembers } from "./cut-text.ts";
-import { decimal, flag, float, floatWord, int, nullable, type RowOf, readRows, text, word } from "./native-rows.ts";
+import {
+  decimal,
+  flag,
+  float,
+  floatWord,
+  int,
+  nullable,
+  type RowOf,
+  readColumn,
+  readRows,
+  text,
+  word,
+} from "./native-rows.ts";
 import type { RunGroup } from "./run-names.ts";
 
-const inGroups = "group_key IN {groups:Array(String)}";
 const runOf = "transform(toString(group_key), {groups:Array(String)}, {group_runs:Array(String)}, '')";
+
+import { inGroups } from "./group-scope.ts";
 
 type Groups = readonly Pick<RunGroup, "groupKey" | "run">[];
 
@@ -65,13 +78,12 @@ export function readComparedSpans(store: Store, groups: Groups): Promise<Compare
 }
 
 /** Tensors that at least two of the runs have. */
-export async function readSharedTensors(store: Store, groups: Groups): Promise<string[]> {
-  const query = {
+export function readSharedTensors(store: Store, groups: Groups): Promise<string[]> {
+  return readColumn(store, text, {
     sql: `SELECT toString(tensor_name) AS tensor FROM ${store.database}.snapshots WHERE ${inGroups}
       GROUP BY tensor_name HAVING uniqExact(${runOf}) > 1 ORDER BY tensor`,
     params: groupParams(groups),
-  };
-  return (await readRows(store, { tensor: text }, query)).map(({ tensor }) => tensor);
+  });
 }
 
 const startText = { run: text, type: word<"run_start" | "cirron.session">(), payload: text };

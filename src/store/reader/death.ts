@@ -1,9 +1,8 @@
 // What a run left when it died: its last lines, its workers' last signs of life, scopes that were never closed.
 
 import type { Store } from "#store/store.ts";
-import { big, int, nullable, readRows, text } from "./native-rows.ts";
-
-const mine = "group_key IN {groups:Array(String)}";
+import { inGroups } from "./group-scope.ts";
+import { big, int, nullable, readColumn, readRows, text } from "./native-rows.ts";
 
 /** The last lines, the newest first. */
 export function readLastLines(store: Store, groups: readonly string[], limit: number) {
@@ -12,7 +11,7 @@ export function readLastLines(store: Store, groups: readonly string[], limit: nu
     { ts_ns: big, worker: text, level: text, stream: text, msg: text },
     {
       sql: `SELECT ts_ns, toString(worker) AS worker, toString(level) AS level, toString(stream) AS stream, msg
-        FROM ${store.database}.logs WHERE ${mine} ORDER BY ts_ns DESC, offset DESC, seq DESC LIMIT {limit:UInt32}`,
+        FROM ${store.database}.logs WHERE ${inGroups} ORDER BY ts_ns DESC, offset DESC, seq DESC LIMIT {limit:UInt32}`,
       params: { groups, limit },
     },
   );
@@ -25,7 +24,7 @@ export function readLeftReports(store: Store, groups: readonly string[]) {
     { type: text, ts_ns: big, payload: text },
     {
       sql: `SELECT toString(type) AS type, ts_ns, payload FROM ${store.database}.events
-        WHERE ${mine} AND type IN ('error_report', 'flight_record', 'flight_record_refused') ORDER BY ts_ns LIMIT 2000`,
+        WHERE ${inGroups} AND type IN ('error_report', 'flight_record', 'flight_record_refused') ORDER BY ts_ns LIMIT 2000`,
       params: { groups },
     },
   );
@@ -39,11 +38,11 @@ export function readLastSigns(store: Store, groups: readonly string[], step: str
   return readRows(store, signRow, {
     sql: `SELECT worker, max(last_ns) AS last_ns, max(last_step) AS last_step FROM (
         SELECT toString(worker) AS worker, max(ts_ns) AS last_ns, max(step) AS last_step FROM ${database}.metrics
-          WHERE ${mine} AND span_id = '' AND source != 'system' GROUP BY worker
+          WHERE ${inGroups} AND span_id = '' AND source != 'system' GROUP BY worker
         UNION ALL SELECT toString(worker), max(last_ts_ns), CAST(NULL, 'Nullable(Int64)') FROM ${database}.seq_ranges
-          WHERE ${mine} GROUP BY worker
+          WHERE ${inGroups} GROUP BY worker
         UNION ALL SELECT toString(rank), max(end_ns), max(if(name = {step:String}, index, NULL)) FROM ${database}.spans
-          WHERE ${mine} GROUP BY rank)
+          WHERE ${inGroups} GROUP BY rank)
       GROUP BY worker ORDER BY last_ns, worker LIMIT 2000`,
     params: { groups, step },
   });
@@ -57,7 +56,7 @@ export function readLastStatus(store: Store, groups: readonly string[]) {
     { worker: text, status: text, msg: text },
     {
       sql: `SELECT toString(worker) AS worker, ${said("status")} AS status, ${said("msg")} AS msg FROM ${store.database}.events
-        WHERE ${mine} AND type = 'status' GROUP BY worker LIMIT 2000`,
+        WHERE ${inGroups} AND type = 'status' GROUP BY worker LIMIT 2000`,
       params: { groups },
     },
   );
@@ -71,32 +70,24 @@ export function readUnclosedParents(store: Store, groups: readonly string[]) {
   return readRows(store, openRow, {
     sql: `SELECT assumeNotNull(parent_id) AS id, any(rank) AS rank, toUInt32(count()) AS children, min(start_ns) AS first_ns,
         max(end_ns) AS last_ns, toString(argMax(name, start_ns)) AS child
-      FROM ${database}.spans WHERE ${mine} AND isNotNull(parent_id)
-        AND parent_id NOT IN (SELECT span_id FROM ${database}.spans WHERE ${mine})
+      FROM ${database}.spans WHERE ${inGroups} AND isNotNull(parent_id)
+        AND parent_id NOT IN (SELECT span_id FROM ${database}.spans WHERE ${inGroups})
       GROUP BY parent_id ORDER BY last_ns DESC LIMIT 100`,
     params: { groups },
   });
 }
 
 /** What each process said was open when it last sent something: JSON text of a list. */
-export function readOpenSpans(store: Store, groups: readonly string[]) {
-  return readRows(
-    store,
-    { spans: text },
-    {
-      sql: `SELECT argMax(JSONExtractRaw(extra, 'open_spans'), created_ns) AS spans FROM ${store.database}.cirron_batches FINAL
-        WHERE ${mine} GROUP BY group_key HAVING spans != ''`,
-      params: { groups },
-    },
-  );
+export function readOpenSpans(store: Store, groups: readonly string[]): Promise<string[]> {
+  return readColumn(store, text, {
+    sql: `SELECT argMax(JSONExtractRaw(extra, 'open_spans'), created_ns) AS spans FROM ${store.database}.cirron_batches FINAL
+      WHERE ${inGroups} GROUP BY group_key HAVING spans != ''`,
+    params: { groups },
+  });
 }
 
 /** Of these spans, those that came. */
-export async function readArrivedSpans(
-  store: Store,
-  groups: readonly string[],
-  ids: readonly string[],
-): Promise<string[]> {
-  const sql = `SELECT span_id AS id FROM ${store.database}.spans WHERE ${mine} AND span_id IN {ids:Array(String)}`;
-  return (await readRows(store, { id: text }, { sql, params: { groups, ids } })).map(({ id }) => id);
+export function readArrivedSpans(store: Store, groups: readonly string[], ids: readonly string[]): Promise<string[]> {
+  const sql = `SELECT span_id FROM ${store.database}.spans WHERE ${inGroups} AND span_id IN {ids:Array(String)}`;
+  return readColumn(store, text, { sql, params: { groups, ids } });
 }

@@ -1,10 +1,11 @@
 // What runs are judged by, gathered in the engine: each answer is a few rows, however long the run is.
 
 import type { Store } from "#store/store.ts";
-import { big, count, float, int, nullable, type RowOf, readRow, readRows, text } from "./native-rows.ts";
+import { big, count, float, int, nullable, type RowOf, readRow, readRows, readValue, text } from "./native-rows.ts";
 
-const mine = "group_key IN {groups:Array(String)}";
 const isOdd = "(isNotNull(value) AND NOT isFinite(assumeNotNull(value)))";
+
+import { inGroups } from "./group-scope.ts";
 
 const nonfiniteRow = {
   key: text,
@@ -24,26 +25,21 @@ export function readNonfinite(store: Store, groups: readonly string[]): Promise<
         toUInt32(countIf(${isOdd})) AS nonfinite, argMinIf(tuple(step), (ts_ns, seq, entry), ${isOdd}).1 AS first_step,
         minIf(ts_ns, ${isOdd}) AS first_ns, argMinIf(span_id, (ts_ns, seq, entry), ${isOdd}) AS first_span,
         maxOrNullIf(ts_ns, isFinite(ifNull(value, nan))) AS last_finite_ns
-      FROM ${store.database}.metrics WHERE ${mine} GROUP BY key, phase HAVING nonfinite > 0
+      FROM ${store.database}.metrics WHERE ${inGroups} GROUP BY key, phase HAVING nonfinite > 0
       ORDER BY first_ns, key, phase LIMIT 50`,
     params: { groups },
   });
 }
 
 /** The step that a span is or lies in; null when that is not known. */
-export async function readStepOfSpan(store: Store, groups: readonly string[], spanId: string): Promise<bigint | null> {
+export function readStepOfSpan(store: Store, groups: readonly string[], spanId: string): Promise<bigint | null> {
   const spans = `SELECT span_id, ifNull(parent_id, '') AS parent, toString(name) AS name, index
-    FROM ${store.database}.spans WHERE ${mine}`;
-  const row = await readRow(
-    store,
-    { step: nullable(big) },
-    {
-      sql: `SELECT multiIf(a.name = 'step', a.index, b.name = 'step', b.index, NULL) AS step
-        FROM (${spans} AND span_id = {span:String}) AS a LEFT JOIN (${spans}) AS b ON b.span_id = a.parent LIMIT 1`,
-      params: { groups, span: spanId },
-    },
-  );
-  return row?.step ?? null;
+    FROM ${store.database}.spans WHERE ${inGroups}`;
+  return readValue(store, nullable(big), {
+    sql: `SELECT multiIf(a.name = 'step', a.index, b.name = 'step', b.index, NULL)
+      FROM (${spans} AND span_id = {span:String}) AS a LEFT JOIN (${spans}) AS b ON b.span_id = a.parent LIMIT 1`,
+    params: { groups, span: spanId },
+  });
 }
 
 const badTensorRow = { tensor: text, ts_ns: big, span_id: text };
@@ -52,7 +48,7 @@ const badTensorRow = { tensor: text, ts_ns: big, span_id: text };
 export function readFirstBadTensor(store: Store, groups: readonly string[]) {
   return readRow(store, badTensorRow, {
     sql: `SELECT toString(tensor_name) AS tensor, ts_ns, span_id FROM ${store.database}.snapshots
-      WHERE ${mine} AND arrayExists(value -> NOT isFinite(ifNull(value, 0)), [norm, mean, min, max])
+      WHERE ${inGroups} AND arrayExists(value -> NOT isFinite(ifNull(value, 0)), [norm, mean, min, max])
       ORDER BY ts_ns, tensor_name LIMIT 1`,
     params: { groups },
   });
@@ -68,7 +64,7 @@ export function readStepTimes(store: Store, groups: readonly string[], step: str
         toFloat64(max(end_ns) - min(start_ns)) AS total_ns
       FROM (SELECT rank, start_ns, end_ns, leadInFrame(start_ns) OVER (
           PARTITION BY rank ORDER BY start_ns ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS next_ns
-        FROM ${store.database}.spans WHERE ${mine} AND name = {step:String})
+        FROM ${store.database}.spans WHERE ${inGroups} AND name = {step:String})
       GROUP BY rank ORDER BY steps DESC, rank`,
     params: { groups, step },
   });
@@ -81,7 +77,7 @@ export function readDataTimes(store: Store, groups: readonly string[], rank: num
   return readRows(store, dataTimeRow, {
     sql: `SELECT toString(name) AS name, toFloat64(quantileExactLow(0.5)(said)) AS median_ns, toFloat64(sum(said)) AS total_ns
       FROM (SELECT name, JSONExtractInt(attrs, 'data_load_ns') AS said FROM ${store.database}.spans
-        WHERE ${mine} AND rank = {rank:Int32} AND match(toString(name), {names:String})) WHERE said > 0 GROUP BY name`,
+        WHERE ${inGroups} AND rank = {rank:Int32} AND match(toString(name), {names:String})) WHERE said > 0 GROUP BY name`,
     params: { groups, rank, names },
   });
 }
@@ -97,11 +93,11 @@ export function readRankWindows(
 ): Promise<WindowRow[]> {
   const { database } = store;
   return readRows(store, windowRow, {
-    sql: `WITH (SELECT (min(start_ns), max(end_ns) + 1) FROM ${database}.spans WHERE ${mine} AND name = {step:String}) AS bounds
+    sql: `WITH (SELECT (min(start_ns), max(end_ns) + 1) FROM ${database}.spans WHERE ${inGroups} AND name = {step:String}) AS bounds
       SELECT toString(rank) AS worker, assumeNotNull(toInt32(intDiv((start_ns - bounds.1) * {windows:Int32}, greatest(bounds.2 - bounds.1, 1)))) AS window,
         toUInt32(countIf(name = {step:String})) AS steps,
         (sumIf(end_ns - start_ns, name = {step:String}) - sumIf(end_ns - start_ns, name != {step:String})) / greatest(steps, 1) AS mean
-      FROM ${database}.spans WHERE ${mine} AND start_ns >= bounds.1 AND (name = {step:String} OR match(toString(name), {waits:String}))
+      FROM ${database}.spans WHERE ${inGroups} AND start_ns >= bounds.1 AND (name = {step:String} OR match(toString(name), {waits:String}))
       GROUP BY rank, window ORDER BY window, rank`,
     params: { groups, step, waits, windows },
   });
@@ -115,7 +111,7 @@ export function readMetricWindows(
   windows: number,
 ): Promise<WindowRow[]> {
   const { database } = store;
-  const own = `${mine} AND key = {key:String} AND isFinite(ifNull(value, nan))`;
+  const own = `${inGroups} AND key = {key:String} AND isFinite(ifNull(value, nan))`;
   return readRows(store, windowRow, {
     sql: `WITH (SELECT (min(ts_ns), max(ts_ns) + 1) FROM ${database}.metrics WHERE ${own}) AS bounds
       SELECT toString(worker) AS worker, assumeNotNull(toInt32(intDiv((ts_ns - bounds.1) * {windows:Int32}, greatest(bounds.2 - bounds.1, 1)))) AS window,
@@ -131,7 +127,7 @@ const meanRow = { key: text, points: count, mean: float };
 export function readMeans(store: Store, groups: readonly string[], keys: readonly string[]) {
   return readRows(store, meanRow, {
     sql: `SELECT toString(key) AS key, toInt64(count()) AS points, assumeNotNull(avg(value)) AS mean FROM ${store.database}.metrics
-      WHERE ${mine} AND key IN {keys:Array(String)} AND isFinite(ifNull(value, nan)) GROUP BY key`,
+      WHERE ${inGroups} AND key IN {keys:Array(String)} AND isFinite(ifNull(value, nan)) GROUP BY key`,
     params: { groups, keys },
   });
 }

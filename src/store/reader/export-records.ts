@@ -1,10 +1,9 @@
 // What an export of a run needs beside its records: the batches and files they belong to, and its history.
 
 import type { ReadOptions, Store } from "#store/store.ts";
-import { decimal, type RowOf, readRows, streamRows, text } from "./native-rows.ts";
+import { inGroups } from "./group-scope.ts";
+import { decimal, type RowOf, readColumn, readRows, streamRows, text } from "./native-rows.ts";
 import { journalPlaceSql, placeOrder } from "./record-place.ts";
-
-const inGroups = "group_key IN {groups:Array(String)}";
 
 /** A Cirron batch as it is known by its id. */
 const batchRow = {
@@ -117,17 +116,17 @@ export function readFilesOfRun(
 }
 
 /** Every launch of a workspace, as groups. */
-export async function readLaunchGroups(store: Store, workspace: string, options: ReadOptions = {}): Promise<string[]> {
+export function readLaunchGroups(store: Store, workspace: string, options: ReadOptions = {}): Promise<string[]> {
   const query = {
     sql: `SELECT group_key FROM ${store.database}.groups FINAL
       WHERE workspace = {workspace:String} AND protocol = 'launch' AND deleted_ns = 0 ORDER BY group_key`,
     params: { workspace },
   };
-  return (await readRows(store, { group_key: text }, query, options)).map((row) => row.group_key);
+  return readColumn(store, text, query, options);
 }
 
 /** The launches that these groups' runs belong to, as groups. */
-export async function readLaunchGroupsOf(
+export function readLaunchGroupsOf(
   store: Store,
   groups: readonly string[],
   options: ReadOptions = {},
@@ -137,5 +136,5 @@ export async function readLaunchGroupsOf(
       WHERE ${inGroups} AND launch_key != '' ORDER BY launch_key`,
     params: { groups },
   };
-  return (await readRows(store, { launch_key: text }, query, options)).map((row) => row.launch_key);
+  return readColumn(store, text, query, options);
 }

@@ -2,6 +2,7 @@
 
 import { exportSelect } from "#store/schema/views.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
+import { inGroups } from "./group-scope.ts";
 import { decimal, flag, int, nullable, type RowOf, streamRows, text, word } from "./native-rows.ts";
 
 export interface ExportScope {
@@ -38,7 +39,6 @@ export function streamSlices(
   options: ReadOptions = {},
 ): AsyncGenerator<TraceSlice> {
   const { database } = store;
-  const inGroups = "group_key IN {groups:Array(String)}";
   const query = {
     sql: `SELECT * FROM (
         SELECT 'span' AS kind, span_id AS id, toString(name) AS name, rank,

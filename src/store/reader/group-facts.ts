@@ -6,7 +6,7 @@ import { joinedGroups } from "#store/joined-groups.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
 import { type GroupScope, inScope, ofKind, scopeParams } from "./group-scope.ts";
-import { big, flag, int, nullable, type RowOf, type RowShape, readRow, readRows, text } from "./native-rows.ts";
+import { big, flag, int, nullable, type RowOf, type RowShape, readRows, readValue, text } from "./native-rows.ts";
 
 const groupRow = {
   groupKey: text,
@@ -144,6 +144,6 @@ function sequencesSql(database: string, scope: GroupScope): string {
 
 /** XTrack events that never came, of all runs. */
 export async function readMissing(store: Store): Promise<number> {
-  const sql = `SELECT toUInt32(sum(missing)) AS missing FROM (${sequencesSql(store.database, { workspace: "" })})`;
-  return (await readRow(store, { missing: int }, { sql, params: { prefix: "" } }))?.missing ?? 0;
+  const sql = `SELECT toUInt32(sum(missing)) FROM (${sequencesSql(store.database, { workspace: "" })})`;
+  return (await readValue(store, int, { sql, params: { prefix: "" } })) ?? 0;
 }

@@ -17,6 +17,14 @@ export function ofKind(scope: GroupScope, kind: GroupKind): GroupScope | null {
   return groupKeys.length === 0 ? null : { workspace: scope.workspace, groupKeys };
 }
 
+/** Of rows of the groups that the parameter `groups` lists. */
+export const inGroups = "group_key IN {groups:Array(String)}";
+
+/** All of these conditions; empty ones ask for nothing. */
+export function allOf(...conditions: readonly string[]): string {
+  return conditions.filter((condition) => condition !== "").join(" AND ");
+}
+
 export function inScope(column: string, scope: GroupScope): string {
   return "groupKeys" in scope
     ? `${column} IN {groups:Array(String)}`

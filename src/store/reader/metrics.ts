@@ -2,6 +2,7 @@
 
 import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
+import { inGroups } from "./group-scope.ts";
 import { decimal, float, floatWord, int, list, nullable, readRows, text, word } from "./native-rows.ts";
 
 const metricRow = {
@@ -40,7 +41,7 @@ export function readMetrics(store: Store, groups: readonly { readonly groupKey: 
         minOrNullIf(value, isFinite(value)) AS min, maxOrNullIf(value, isFinite(value)) AS max,
         min(step) AS first_step, max(step) AS last_step,
         min(ts_ns) AS first_ns, max(ts_ns) AS last_ns
-      FROM ${store.database}.metrics AS m WHERE group_key IN {groups:Array(String)}
+      FROM ${store.database}.metrics AS m WHERE ${inGroups}
       GROUP BY key, phase ORDER BY key, phase`,
     params: { groups: groups.map((group) => group.groupKey), ranks: groups.map((group) => String(group.rank)) },
   });

@@ -115,6 +115,33 @@ export async function readRow<S extends RowShape>(
   return (await readRows(store, shape, query, options))[0] ?? null;
 }
 
+/** The values of an answer that has one column. */
+export async function readColumn<T>(
+  store: Store,
+  cell: Cell<T>,
+  query: Query,
+  options: ReadOptions = {},
+): Promise<T[]> {
+  const values: T[] = [];
+  const blocks = await readNativeBlocks(store, query, options);
+  const turn = new Turn();
+  for (const block of blocks) {
+    const [name = "", ...others] = block.columns.keys();
+    if (others.length > 0) throw misshapen(`has more columns than one: ${others.join(", ")}`, query);
+    const valueAt = readerOf(block, name, cell, query);
+    for (let row = 0; row < block.rows; row++) {
+      values.push(valueAt(row));
+      if (turn.isOver) await turn.pass();
+    }
+  }
+  return values;
+}
+
+/** The first value of an answer that has one column; null when it has no rows. */
+export async function readValue<T>(store: Store, cell: Cell<T>, query: Query): Promise<T | null> {
+  return (await readColumn(store, cell, query))[0] ?? null;
+}
+
 /** For answers that are too large to be held. */
 export async function* streamRows<S extends RowShape>(
   store: Store,
@@ -181,7 +208,7 @@ function* rowsOf<S extends RowShape>(block: DecodedBlock, shape: S, query: Query
   }
 }
 
-function readerOf(block: DecodedBlock, name: string, cell: Cell<unknown>, query: Query): (row: number) => unknown {
+function readerOf<T>(block: DecodedBlock, name: string, cell: Cell<T>, query: Query): (row: number) => T {
   const column = block.columns.get(name);
   if (column === undefined) throw misshapen(`has no column ${name}`, query);
   const read = cell.read(column);

@@ -1,31 +1,11 @@
 // Facts about Semantiva pipelines, before anything is concluded from them. Rows are named as their columns are.
 
 import { groupKinds, groupPrefix } from "#model/group-key.ts";
-import type { Query, ReadOptions, Store } from "#store/store.ts";
-import { ownIdSql } from "./group-scope.ts";
+import type { ReadOptions, Store } from "#store/store.ts";
+import { inGroups, ownIdSql } from "./group-scope.ts";
 import { big, count, flag, int, list, nullable, type RowOf, readRows, text } from "./native-rows.ts";
 import { placeOrder } from "./record-place.ts";
 import { lastLine, lastStatusSql, namesSql, nodeTime, terminal } from "./semantiva.ts";
-
-/** Which runs: all of a workspace, these groups, or those of a launch. */
-export type PipelineScope =
-  | { readonly workspace: string }
-  | { readonly groupKeys: readonly string[] }
-  | { readonly launchKey: string };
-
-function scopeParams(scope: PipelineScope): NonNullable<Query["params"]> {
-  if ("groupKeys" in scope) return { groups: scope.groupKeys };
-  if ("launchKey" in scope) return { launch: scope.launchKey };
-  return { prefix: groupPrefix(scope.workspace, groupKinds.semantivaRun) };
-}
-
-/** A condition on the group keys of runs. */
-function inScope(database: string, scope: PipelineScope): string {
-  if ("groupKeys" in scope) return "group_key IN {groups:Array(String)}";
-  if ("workspace" in scope) return "startsWith(group_key, {prefix:String})";
-  return `group_key IN (SELECT group_key FROM ${database}.lifecycle
-    WHERE launch_key = {launch:String} AND type = 'pipeline_start')`;
-}
 
 /** What the completeness of a run hangs on. */
 const completenessFacts = {
@@ -49,13 +29,14 @@ const completenessFacts = {
 };
 export type CompletenessFacts = RowOf<typeof completenessFacts>;
 
+/** Of every run of a workspace. */
 export function readCompleteness(
   store: Store,
-  scope: PipelineScope,
+  workspace: string,
   options: ReadOptions = {},
 ): Promise<CompletenessFacts[]> {
   const { database } = store;
-  const scoped = inScope(database, scope);
+  const scoped = "startsWith(group_key, {prefix:String})";
   const query = {
     sql: `WITH
   edges AS (
@@ -91,7 +72,7 @@ FROM runs AS l
 LEFT JOIN (${namesSql(database)}) AS g ON g.group_key = toString(l.group_key)
 LEFT JOIN unsettled AS u ON u.group_key = l.group_key
 WHERE l.last_received > g.deleted ORDER BY l.first_seen, run_id`,
-    params: scopeParams(scope),
+    params: { prefix: groupPrefix(workspace, groupKinds.semantivaRun) },
   };
   return readRows(store, completenessFacts, query, options);
 }
@@ -128,7 +109,7 @@ export type LifecycleRow = RowOf<typeof lifecycleRow>;
 export function readLifecycle(store: Store, groups: readonly string[]): Promise<LifecycleRow[]> {
   return readRows(store, lifecycleRow, {
     sql: `SELECT ${Object.keys(lifecycleRow).join(", ")}
-      FROM ${store.database}.lifecycle WHERE group_key IN {groups:Array(String)} ORDER BY ${placeOrder}`,
+      FROM ${store.database}.lifecycle WHERE ${inGroups} ORDER BY ${placeOrder}`,
     params: { groups },
   });
 }
@@ -157,7 +138,7 @@ export type NodeRow = RowOf<typeof nodeRow>;
 export function readNodes(store: Store, groups: readonly string[]): Promise<NodeRow[]> {
   return readRows(store, nodeRow, {
     sql: `SELECT ${Object.keys(nodeRow).join(", ")}
-      FROM ${store.database}.nodes WHERE group_key IN {groups:Array(String)} ORDER BY ${placeOrder}`,
+      FROM ${store.database}.nodes WHERE ${inGroups} ORDER BY ${placeOrder}`,
     params: { groups },
   });
 }
@@ -170,7 +151,7 @@ export async function readPayloads(
 ): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
   const from = (table: string) => `SELECT event_id, payload FROM ${store.database}.${table}
-    WHERE group_key IN {groups:Array(String)} AND event_id IN {ids:Array(String)}`;
+    WHERE ${inGroups} AND event_id IN {ids:Array(String)}`;
   const rows = await readRows(
     store,
     { event_id: text, line: text },
@@ -197,7 +178,7 @@ export type ClockFacts = Omit<RowOf<typeof clockRow>, "group_key">;
 /** By group key. */
 export async function readClocks(store: Store, groups: readonly string[]): Promise<Map<string, ClockFacts>> {
   const times = (table: string, ts: string) => `SELECT group_key, ${ts} AS ts, received_ns
-    FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)} AND ${ts} != 0`;
+    FROM ${store.database}.${table} WHERE ${inGroups} AND ${ts} != 0`;
   const rows = await readRows(store, clockRow, {
     sql: `SELECT group_key, min(ts) AS first_ts_ns, max(ts) AS last_ts_ns, min(received_ns) AS first_received_ns,
         max(received_ns) AS last_received_ns, max(ts - received_ns) AS most_ahead_ns

@@ -4,9 +4,9 @@ import { columnOf } from "#store/native/decode-block.ts";
 import type { ParamValue } from "#store/params.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import type { ReadOptions, Store } from "#store/store.ts";
-import { enclosingSql } from "./enclosing.ts";
 import { fingerprintRow, fingerprintSql, partsSql, type StoredRows, toStoredRows } from "./fingerprint.ts";
-import { big, decimal, int, readRow, readRows, streamNativeBlocks, text } from "./native-rows.ts";
+import { inGroups } from "./group-scope.ts";
+import { big, decimal, int, readRows, readValue, streamNativeBlocks, text } from "./native-rows.ts";
 import type { TextCodes } from "./timeline.ts";
 
 /**
@@ -131,10 +131,10 @@ export async function* readPointBlocks(
 /** When the run of these groups began, as its head says it: with the earliest of all its rows; 0 when there is none. */
 export async function readFirstTime(store: Store, groups: readonly string[]): Promise<bigint> {
   const firstOf = (table: string) =>
-    `SELECT min(min_ns) AS first_ns FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)} GROUP BY group_key`;
-  const sql = `SELECT ifNull(min(first_ns), 0) AS first FROM (${firstOf("group_times")} UNION ALL ${firstOf("metric_summary")})
+    `SELECT min(min_ns) AS first_ns FROM ${store.database}.${table} WHERE ${inGroups} GROUP BY group_key`;
+  const sql = `SELECT ifNull(min(first_ns), 0) FROM (${firstOf("group_times")} UNION ALL ${firstOf("metric_summary")})
     WHERE first_ns != 0`;
-  return (await readRow(store, { first: big }, { sql, params: { groups } }))?.first ?? 0n;
+  return (await readValue(store, big, { sql, params: { groups } })) ?? 0n;
 }
 
 function pointsSql(database: string, kind: PointKind, where: string): string {
@@ -152,4 +152,19 @@ function pointsSql(database: string, kind: PointKind, where: string): string {
       if(${withTrait("m.source", "sessions")}, reinterpretAsInt64(cityHash64(m.mark_id)), m.seq) AS tie, m.entry AS at_entry,
       toUInt8(${lacks(place("step"), pointFlags.noStep)}${epoch.bit} + ${lacks("m.value", pointFlags.noValue)}) AS bits
     ${kind === "places" ? `FROM (SELECT m.* ${from}) AS m LEFT JOIN (${enclosingSql(database)}) AS e ON e.span_id = m.span_id` : from}`;
+}
+
+/** The step and epoch of the spans around every mark that has none of its own. */
+function enclosingSql(database: string): string {
+  const columns = "span_id, ifNull(parent_id, '') AS parent_id, toString(name) AS name, index";
+  const wanted = `SELECT span_id FROM ${database}.metrics WHERE ${inGroups} AND key IN {keys:Array(String)}
+      AND span_id != '' AND (step IS NULL OR epoch IS NULL)`;
+  const spans = `SELECT ${columns} FROM ${database}.spans WHERE ${inGroups}`;
+  const pick = (name: string) =>
+    `multiIf(a.name = '${name}', a.index, b.name = '${name}', b.index, c.name = '${name}', c.index, d.name = '${name}', d.index, NULL)`;
+  return `SELECT a.span_id AS span_id, ${pick("step")} AS step, ${pick("epoch")} AS epoch
+      FROM (${spans} AND span_id IN (${wanted})) AS a
+      LEFT JOIN (${spans}) AS b ON b.span_id = a.parent_id
+      LEFT JOIN (${spans}) AS c ON c.span_id = b.parent_id
+      LEFT JOIN (${spans}) AS d ON d.span_id = c.parent_id`;
 }

@@ -7,7 +7,19 @@ import type { RecordSource } from "#protocol/record-source.ts";
 import type { ParamValue } from "#store/params.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
 import { cutText, shownBytesMax } from "./cut-text.ts";
-import { decimal, int, list, nullable, type RowOf, readRows, streamRows, text, word } from "./native-rows.ts";
+import { allOf, inGroups } from "./group-scope.ts";
+import {
+  decimal,
+  int,
+  list,
+  nullable,
+  type RowOf,
+  readColumn,
+  readRows,
+  streamRows,
+  text,
+  word,
+} from "./native-rows.ts";
 import {
   type JournalPlace,
   journalOrder,
@@ -64,6 +76,7 @@ export interface RecordPage extends RecordFilter {
   readonly limit: number;
 }
 
+const recordTables = [...new Set(Object.values(recordKinds).map(({ table }) => table))];
 const kindNames = Object.keys(recordKinds) as RecordKind[];
 
 /** The rows of a page of records: their places first, from narrow columns; then the rows that lie there. */
@@ -112,16 +125,15 @@ export function streamRecords(
 }
 
 /** The groups with rows of the journal records between two, both included. */
-export async function readGroupsBetween(
+export function readGroupsBetween(
   store: Store,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<string[]> {
-  const tables = [...new Set(Object.values(recordKinds).map(({ table }) => table))];
   const of = (table: string): string =>
     `SELECT DISTINCT toString(group_key) AS key FROM ${store.database}.${table}
       WHERE jpos >= {from:Int64} AND jpos <= {to:Int64}`;
-  const sql = `SELECT DISTINCT key FROM (${tables.map(of).join(" UNION ALL ")})`;
-  return (await readRows(store, { key: text }, { sql, params: { from, to } })).map(({ key }) => key);
+  const sql = `SELECT DISTINCT key FROM (${recordTables.map(of).join(" UNION ALL ")})`;
+  return readColumn(store, text, { sql, params: { from, to } });
 }
 
 /** The rows of these groups that came by the records of one collector's journal between two, both included. */
@@ -142,14 +154,13 @@ export function streamJournal(
 
 /** How many rows each journal record has, in order: what is read at once is cut by it. */
 export function readRecordSizes(store: Store, groups: readonly string[], options: ReadOptions = {}) {
-  const tables = [...new Set(Object.values(recordKinds).map(({ table }) => table))];
   const of = (table: string): string =>
-    `SELECT received_ns, collector, jpos FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)}`;
+    `SELECT received_ns, collector, jpos FROM ${store.database}.${table} WHERE ${inGroups}`;
   return readRows(
     store,
     { ...journalPlace, rows: int },
     {
-      sql: `SELECT ${journalOrder}, toUInt32(count()) AS rows FROM (${tables.map(of).join(" UNION ALL ")})
+      sql: `SELECT ${journalOrder}, toUInt32(count()) AS rows FROM (${recordTables.map(of).join(" UNION ALL ")})
         GROUP BY ${journalOrder} ORDER BY ${journalOrder}`,
       params: { groups },
     },
@@ -246,8 +257,8 @@ export function readRecordTypes(store: Store, filter: RecordFilter) {
 function conditions(kind: RecordKind, filter: RecordFilter, withType: boolean): string {
   const source: RecordSource = recordKinds[kind];
   const found = source.search.map((column) => `positionCaseInsensitiveUTF8(ifNull(${column}, ''), {text:String}) > 0`);
-  return [
-    "group_key IN {groups:Array(String)}",
+  return allOf(
+    inGroups,
     source.where ?? "",
     withType && filter.types.length > 0 ? `${source.type} IN {types:Array(String)}` : "",
     filter.protocol === "" ? "" : `${source.protocol} = {protocol:String}`,
@@ -255,9 +266,7 @@ function conditions(kind: RecordKind, filter: RecordFilter, withType: boolean): 
     filter.text === "" ? "" : `(${found.join(" OR ")})`,
     filter.fromNs === null ? "" : `${source.ts} >= {from_ns:Int64}`,
     filter.toNs === null ? "" : `${source.ts} < {to_ns:Int64}`,
-  ]
-    .filter((condition) => condition !== "")
-    .join(" AND ");
+  );
 }
 
 function paramsOf(filter: RecordFilter): Record<string, ParamValue> {

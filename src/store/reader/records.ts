@@ -6,7 +6,8 @@ import { jsonBool, jsonHas, jsonInt, jsonRaw, jsonText } from "#store/payload-sq
 import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
 import { cutJson, cutText } from "./cut-text.ts";
-import { decimal, flag, int, nullable, type RowOf, readRow, readRows, text, word } from "./native-rows.ts";
+import { allOf, inGroups } from "./group-scope.ts";
+import { decimal, flag, int, nullable, type RowOf, readRows, readValue, text, word } from "./native-rows.ts";
 import { placeOrder, placeParams, rowPlaceSql, sortedBy } from "./record-place.ts";
 import { inTimeWindow, type TimeWindow, windowParams } from "./time-window.ts";
 
@@ -73,16 +74,14 @@ export function readLogLevels(store: Store, filter: LogFilter) {
 }
 
 function logConditions(filter: LogFilter, withLevel: boolean): string {
-  return [
+  return allOf(
     inTimeWindow("ts_ns", filter),
     withLevel && filter.levels.length > 0 ? "level IN {levels:Array(String)}" : "",
     // The words are looked for in the index first; the whole text decides.
     filter.text === "" ? "" : "positionCaseInsensitiveUTF8(l.msg, {text:String}) > 0",
     filter.workers.length === 0 ? "" : "worker IN {workers:Array(String)}",
     filter.stream === "" ? "" : "stream = {stream:String}",
-  ]
-    .filter((condition) => condition !== "")
-    .join(" AND ");
+  );
 }
 
 function logParams(filter: LogFilter): Record<string, ParamValue> {
@@ -114,7 +113,7 @@ export function readParams(store: Store, groups: readonly string[]) {
     sql: `SELECT ${rowPlaceSql} AS id, name, ${cutJson("p.value")} AS value, toUInt32(length(p.value)) AS value_bytes,
         reinterpretAsInt64(cityHash64(p.value)) AS value_hash, worker,
         multiIf(seq = -1, 'run_space', seq = -2, 'resource', 'param') AS origin, ts_ns
-      FROM ${store.database}.params AS p WHERE group_key IN {groups:Array(String)} ORDER BY name, ts_ns, seq, worker`,
+      FROM ${store.database}.params AS p WHERE ${inGroups} ORDER BY name, ts_ns, seq, worker`,
     params: { groups },
   });
 }
@@ -144,7 +143,7 @@ export function readArtifacts(store: Store, page: PageOf) {
         ${jsonInt("payload", "size")} AS size_bytes, ${jsonText("payload", "checksum")} AS checksum,
         worker, ts_ns, ${jsonInt("payload", "step")} AS step,
         ${cutJson(metaSql)} AS meta, seq, ${tieSql} AS tie
-      FROM ${store.database}.events AS e WHERE group_key IN {groups:Array(String)} AND ${withTrait("protocol", "workers")} AND e.type = 'artifact' ${afterTime(page)}
+      FROM ${store.database}.events AS e WHERE ${inGroups} AND ${withTrait("protocol", "workers")} AND e.type = 'artifact' ${afterTime(page)}
       ORDER BY ts_ns, seq, tie LIMIT {limit:UInt32}`,
     params: { ...pageParams(page), ...afterParams(page.after) },
   });
@@ -169,7 +168,7 @@ export function readCheckpoints(store: Store, page: PageOf) {
         ${jsonRaw("payload", "metrics")} AS metrics, toUInt8(${jsonBool("payload", "is_best")}) AS is_best,
         ${jsonText("payload", "best_key")} AS best_key, worker, ts_ns,
         ${cutJson(metaSql)} AS meta, seq, ${tieSql} AS tie
-      FROM ${store.database}.events WHERE group_key IN {groups:Array(String)} AND ${withTrait("protocol", "workers")} AND type = 'checkpoint' ${afterTime(page)}
+      FROM ${store.database}.events WHERE ${inGroups} AND ${withTrait("protocol", "workers")} AND type = 'checkpoint' ${afterTime(page)}
       ORDER BY ts_ns, seq, tie LIMIT {limit:UInt32}`,
     params: { ...pageParams(page), ...afterParams(page.after) },
   });
@@ -224,16 +223,14 @@ export function readFaultCodes(store: Store, filter: FaultFilter) {
 }
 
 function faultConditions(filter: FaultFilter, withCode: boolean): string {
-  return [
+  return allOf(
     "workspace = {workspace:String}",
-    filter.groups === null ? "" : "group_key IN {groups:Array(String)}",
+    filter.groups === null ? "" : inGroups,
     filter.fromNs === null ? "" : "received_ns >= {from_ns:Int64}",
     filter.toNs === null ? "" : "received_ns < {to_ns:Int64}",
     withCode && filter.codes.length > 0 ? "code IN {codes:Array(String)}" : "",
     filter.protocol === "" ? "" : "protocol = {protocol:String}",
-  ]
-    .filter((condition) => condition !== "")
-    .join(" AND ");
+  );
 }
 
 function faultParams(filter: FaultFilter): Record<string, ParamValue> {
@@ -247,17 +244,12 @@ function faultParams(filter: FaultFilter): Record<string, ParamValue> {
 }
 
 /** The bytes that could not be understood, as base64. */
-export async function readFaultRaw(store: Store, workspace: string, id: string): Promise<string | null> {
-  const row = await readRow(
-    store,
-    { raw: text },
-    {
-      sql: `SELECT base64Encode(raw) AS raw FROM ${store.database}.faults
-        WHERE workspace = {workspace:String} AND fault_id = {id:String} LIMIT 1`,
-      params: { workspace, id },
-    },
-  );
-  return row?.raw ?? null;
+export function readFaultRaw(store: Store, workspace: string, id: string): Promise<string | null> {
+  return readValue(store, text, {
+    sql: `SELECT base64Encode(raw) FROM ${store.database}.faults
+      WHERE workspace = {workspace:String} AND fault_id = {id:String} LIMIT 1`,
+    params: { workspace, id },
+  });
 }
 
 const tieSql = "CAST(bitShiftRight(cityHash64(worker), 1), 'Int64')";

@@ -5,7 +5,8 @@ import { type FactTable, factTables, hasPlace } from "#model/tables.ts";
 import type { DecodedBlock } from "#store/native/decode-block.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
-import { big, count, int, readNativeBlocks, readRow, readRows, streamRows, text } from "./native-rows.ts";
+import { inGroups } from "./group-scope.ts";
+import { big, count, int, readColumn, readNativeBlocks, readRows, readValue, streamRows, text } from "./native-rows.ts";
 
 /** What stands for an absent number in the blocks below. */
 export const absentNumber: bigint = -(2n ** 63n);
@@ -34,7 +35,7 @@ export function readStoredSnapshots(store: Store, groupKeys: readonly string[]):
 }
 
 function readBlocks(store: Store, groups: readonly string[], select: string): Promise<DecodedBlock[]> {
-  return readNativeBlocks(store, { sql: `${select} WHERE group_key IN {groups:Array(String)}`, params: { groups } });
+  return readNativeBlocks(store, { sql: `${select} WHERE ${inGroups}`, params: { groups } });
 }
 
 /** What people and the server itself change, and the groups that a deletion hides. */
@@ -53,8 +54,8 @@ const versionedTables: readonly StateTable[] = [
 /** Of the rows of the small tables that are changed later on. */
 export async function readNewestVersion(store: Store): Promise<bigint> {
   const each = versionedTables.map((table) => `SELECT max(version) AS version FROM ${store.database}.${table}`);
-  const sql = `SELECT max(version) AS version FROM (${each.join(" UNION ALL ")})`;
-  return (await readRow(store, { version: big }, { sql }))?.version ?? 0n;
+  const sql = `SELECT max(version) FROM (${each.join(" UNION ALL ")})`;
+  return (await readValue(store, big, { sql })) ?? 0n;
 }
 
 /** Where the rows of batches lie that came since, beyond what is known of each collector's journal. */
@@ -73,11 +74,10 @@ export function readBatchesBeyond(store: Store, sinceNs: bigint, known: Readonly
 }
 
 /** Groups that other collectors have written Cirron rows to since. */
-export async function readGroupsOfOthers(store: Store, sinceNs: bigint, collector: string): Promise<string[]> {
+export function readGroupsOfOthers(store: Store, sinceNs: bigint, collector: string): Promise<string[]> {
   const sql = `SELECT DISTINCT group_key FROM ${store.database}.batch_places
     WHERE version > {since:Int64} AND collector != {collector:String}`;
-  const rows = await readRows(store, { group_key: text }, { sql, params: { since: sinceNs, collector } });
-  return rows.map(({ group_key }) => group_key);
+  return readColumn(store, text, { sql, params: { since: sinceNs, collector } });
 }
 
 /** Identities of the Semantiva lines of a run or a launch: 32 hex each. */
@@ -89,15 +89,14 @@ export function readLineIds(store: Store, groupKey: string) {
 }
 
 /** Of these faults, those that are stored. Each is looked up by what the table is sorted by. */
-export async function readFaultIds(
+export function readFaultIds(
   store: Store,
   workspace: string,
   faults: { readonly groups: readonly string[]; readonly codes: readonly string[]; readonly ids: readonly string[] },
 ): Promise<string[]> {
-  const sql = `SELECT DISTINCT fault_id FROM ${store.database}.faults WHERE group_key IN {groups:Array(String)}
+  const sql = `SELECT DISTINCT fault_id FROM ${store.database}.faults WHERE ${inGroups}
     AND code IN {codes:Array(String)} AND fault_id IN {ids:Array(String)} AND workspace = {workspace:String}`;
-  const rows = await readRows(store, { fault_id: text }, { sql, params: { ...faults, workspace } });
-  return rows.map(({ fault_id }) => fault_id);
+  return readColumn(store, text, { sql, params: { ...faults, workspace } });
 }
 
 /** What tells one OTLP record of a group from another, see intake/otlp/identity.ts; 0 where no content is hashed. */
@@ -141,8 +140,7 @@ export function readCapturedLines(store: Store, groupKey: string) {
 
 /** Whether the store holds any group: a fresh one need not be asked for anything. */
 export async function hasGroups(store: Store): Promise<boolean> {
-  const sql = `SELECT 1 AS one FROM ${store.database}.groups LIMIT 1`;
-  return (await readRow(store, { one: int }, { sql })) !== null;
+  return (await readValue(store, int, { sql: `SELECT 1 FROM ${store.database}.groups LIMIT 1` })) !== null;
 }
 
 /** The keys of all groups but those of sessions, whose rows are told apart by their ids. */

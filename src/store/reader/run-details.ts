@@ -4,23 +4,21 @@
 import { groupPrefix } from "#model/group-key.ts";
 import type { Store } from "#store/store.ts";
 import { cutJson, smallMembers } from "./cut-text.ts";
-import { int, list, type RowOf, readRow, readRows, text, word } from "./native-rows.ts";
+import { inGroups } from "./group-scope.ts";
+import { int, list, type RowOf, readRows, readValue, text, word } from "./native-rows.ts";
 
 /** The attributes of the first session span of these groups, as JSON text; '' when none came. */
 export async function readSessionText(store: Store, groups: readonly string[]): Promise<string> {
-  const query = {
-    sql: `SELECT ${smallMembers("s.attrs")} AS attrs FROM ${store.database}.spans AS s WHERE group_key IN {groups:Array(String)} AND name = 'cirron.session'
-      ORDER BY start_ns LIMIT 1`,
-    params: { groups },
-  };
-  return (await readRow(store, { attrs: text }, query))?.attrs ?? "";
+  const sql = `SELECT ${smallMembers("s.attrs")} FROM ${store.database}.spans AS s
+    WHERE ${inGroups} AND name = 'cirron.session' ORDER BY start_ns LIMIT 1`;
+  return (await readValue(store, text, { sql, params: { groups } })) ?? "";
 }
 
 const counted = ["spans", "marks", "snapshots", "nodes", "logs"] as const;
 
 /** Rows by table, and events by type. */
 export async function readCounts(store: Store, groups: readonly string[]): Promise<Record<string, number>> {
-  const mine = "WHERE group_key IN {groups:Array(String)}";
+  const mine = `WHERE ${inGroups}`;
   const countOf = (kind: string, table: string) =>
     `SELECT '${kind}' AS kind, toUInt32(count()) AS count FROM ${store.database}.${table} ${mine}`;
   const byType = `SELECT toString(type) AS kind, toUInt32(count()) AS count FROM ${store.database}.events ${mine} GROUP BY type`;

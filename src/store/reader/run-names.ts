@@ -2,7 +2,8 @@
 
 import { joinedGroups } from "#store/joined-groups.ts";
 import type { Store } from "#store/store.ts";
-import { big, int, nullable, type RowOf, readRows, text } from "./native-rows.ts";
+import { inGroups } from "./group-scope.ts";
+import { big, int, nullable, type RowOf, readColumn, readRows, text } from "./native-rows.ts";
 
 /** A group of rows and the run it belongs to; `ownRun` is the run that its records name, before any join. */
 const runGroup = { groupKey: text, run: text, ownRun: text, protocol: text, rank: int };
@@ -53,11 +54,10 @@ function groupsWhere({ database }: Store, condition: string): string {
 }
 
 /** Every id that a run of these groups was ever known by. */
-export async function readAliases(store: Store, workspace: string, groups: readonly string[]): Promise<string[]> {
-  const query = {
+export function readAliases(store: Store, workspace: string, groups: readonly string[]): Promise<string[]> {
+  return readColumn(store, text, {
     sql: `SELECT DISTINCT alias FROM ${store.database}.aliases
-      WHERE workspace = {workspace:String} AND group_key IN {groups:Array(String)} ORDER BY alias LIMIT 1000`,
+      WHERE workspace = {workspace:String} AND ${inGroups} ORDER BY alias LIMIT 1000`,
     params: { workspace, groups },
-  };
-  return (await readRows(store, { alias: text }, query)).map(({ alias }) => alias);
+  });
 }

@@ -2,6 +2,7 @@
 
 import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
+import { inGroups } from "./group-scope.ts";
 import { big, decimal, int, type RowOf, readRows, text } from "./native-rows.ts";
 
 /** One stored row of neighbouring numbers. */
@@ -24,7 +25,7 @@ export function readSeqRanges(store: Store, groups: readonly string[]): Promise<
   return readRows(store, seqRange, {
     sql: `SELECT group_key AS groupKey, worker, first_seq AS firstSeq, last_seq AS lastSeq, first_ts_ns AS firstNs,
         last_ts_ns AS lastNs, events, duplicates
-      FROM ${store.database}.seq_ranges FINAL WHERE group_key IN {groups:Array(String)}`,
+      FROM ${store.database}.seq_ranges FINAL WHERE ${inGroups}`,
     params: { groups },
   });
 }
@@ -32,7 +33,7 @@ export function readSeqRanges(store: Store, groups: readonly string[]): Promise<
 export function readWorkerStarts(store: Store, groups: readonly string[]): Promise<WorkerStart[]> {
   return readRows(store, workerStart, {
     sql: `SELECT DISTINCT group_key AS groupKey, worker, ts_ns AS tsNs FROM ${store.database}.events
-      WHERE group_key IN {groups:Array(String)} AND ${withTrait("protocol", "workers")} AND type = 'run_start'`,
+      WHERE ${inGroups} AND ${withTrait("protocol", "workers")} AND type = 'run_start'`,
     params: { groups },
   });
 }
@@ -44,7 +45,7 @@ export type WorkerEnd = RowOf<typeof workerEnd>;
 export function readWorkerEnds(store: Store, groups: readonly string[]): Promise<WorkerEnd[]> {
   return readRows(store, workerEnd, {
     sql: `SELECT toString(group_key) AS groupKey, toString(worker) AS worker, max(last_ts_ns) AS lastNs
-      FROM ${store.database}.seq_ranges WHERE group_key IN {groups:Array(String)} GROUP BY group_key, worker`,
+      FROM ${store.database}.seq_ranges WHERE ${inGroups} GROUP BY group_key, worker`,
     params: { groups },
   });
 }
@@ -62,7 +63,7 @@ export function readNumbered(
     table: string,
     more: string,
   ) => `SELECT toString(group_key) AS groupKey, toString(worker) AS worker, seq, ts_ns
-      FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)} AND seq IN {seqs:Array(Int64)} ${more}`;
+      FROM ${store.database}.${table} WHERE ${inGroups} AND seq IN {seqs:Array(Int64)} ${more}`;
   const tables = [
     from("metrics", `AND ${withTrait("source", "workers")}`),
     from("params", "AND seq >= 0"),

@@ -102,7 +102,7 @@ const questions: Readonly<Record<string, (store: Store) => Promise<unknown>>> = 
   members: (store) => readMembers(store, "w/l/a/1"),
   "newest runs": (store) => readNewestRuns(store, "w", "hide", 10),
   metrics: (store) => readMetrics(store, [{ groupKey: "w/c/d", rank: 0 }]),
-  completeness: (store) => pipelines.readCompleteness(store, everything),
+  completeness: (store) => pipelines.readCompleteness(store, everything.workspace),
   lifecycle: (store) => pipelines.readLifecycle(store, groups),
   nodes: (store) => pipelines.readNodes(store, groups),
   payloads: (store) => pipelines.readPayloads(store, groups, ["e"]),

@@ -1,6 +1,7 @@
 // Tensor snapshots: which tensors a run has, and one tensor over time.
 
 import type { Store } from "#store/store.ts";
+import { inGroups } from "./group-scope.ts";
 import { decimal, flag, floatWord, int, list, nullable, type RowOf, readRow, readRows, text } from "./native-rows.ts";
 import { inTimeWindow, type TimeWindow, windowParams } from "./time-window.ts";
 
@@ -71,7 +72,7 @@ export function readSnapshots(store: Store, window: TimeWindow, tensor: string, 
         JSONExtractRaw(s.stats, 'finite') AS finite, s.blob_uri AS blob_uri, toUInt32(s.total) AS total
       FROM numbered AS s
       LEFT JOIN (SELECT span_id, toString(name) AS name, index, rank FROM ${database}.spans
-        WHERE group_key IN {groups:Array(String)}) AS e ON e.span_id = s.span_id
+        WHERE ${inGroups}) AS e ON e.span_id = s.span_id
       WHERE s.total <= {limit:UInt32} OR s.n = s.total
         OR intDiv((s.n - 1) * {limit:UInt32}, s.total) != intDiv((s.n - 2) * {limit:UInt32}, s.total) OR s.n = 1
       ORDER BY ts_ns, id`,
@@ -86,7 +87,7 @@ export function readSnapshot(store: Store, groups: readonly string[], id: string
     { span_id: text, tensor: text },
     {
       sql: `SELECT span_id, toString(tensor_name) AS tensor FROM ${store.database}.snapshots
-        WHERE group_key IN {groups:Array(String)} AND snapshot_id = {id:String} LIMIT 1`,
+        WHERE ${inGroups} AND snapshot_id = {id:String} LIMIT 1`,
       params: { groups, id },
     },
   );

@@ -1,6 +1,7 @@
 // Time by span name, of Cirron spans and Semantiva nodes together.
 
 import type { Store } from "#store/store.ts";
+import { allOf, inGroups } from "./group-scope.ts";
 import { decimal, int, nullable, type RowOf, readRows, text } from "./native-rows.ts";
 import { type TimeWindow, windowParams } from "./time-window.ts";
 
@@ -25,13 +26,11 @@ export type SpanSummary = RowOf<typeof summaryRow>;
 
 export function readSpanSummary(store: Store, window: TimeWindow, byRank: boolean): Promise<SpanSummary[]> {
   const { database } = store;
-  const inWindow = [
-    "group_key IN {groups:Array(String)}",
+  const inWindow = allOf(
+    inGroups,
     window.fromNs === null ? "" : "end_ns >= {from_ns:Int64}",
     window.toNs === null ? "" : "start_ns < {to_ns:Int64}",
-  ]
-    .filter((condition) => condition !== "")
-    .join(" AND ");
+  );
   // Sums count the part inside the window only; quantiles are of whole lengths.
   const from = window.fromNs === null ? "start_ns" : "greatest(start_ns, {from_ns:Int64})";
   const to = window.toNs === null ? "end_ns" : "least(end_ns, {to_ns:Int64})";

@@ -3,10 +3,9 @@
 import { jsonRaw } from "#store/payload-sql.ts";
 import type { Store } from "#store/store.ts";
 import { cellBytesMax, cutJson, cutText } from "./cut-text.ts";
+import { inGroups } from "./group-scope.ts";
 import { decimal, floatWord, int, nullable, type RowOf, readRow, readRows, text } from "./native-rows.ts";
 import { rowPlaceSql } from "./record-place.ts";
-
-const inGroups = "group_key IN {groups:Array(String)}";
 
 /** What is shown of one span's own attributes. */
 const detailBytesMax = 1024 * 1024;

@@ -2,6 +2,7 @@
 
 import { type StateRow, type StateTable, stateTables } from "#model/state-tables.ts";
 import type { Query, Store } from "#store/store.ts";
+import { inGroups } from "./group-scope.ts";
 import { big, type Cell, int, nullable, readRows, text } from "./native-rows.ts";
 
 const cells = {
@@ -35,5 +36,5 @@ export function readGroupRows<T extends "aliases" | "cirron_components" | "group
   table: T,
   groups: readonly string[],
 ): Promise<StateRow<T>[]> {
-  return readStateRows(store, table, "WHERE group_key IN {groups:Array(String)}", { groups });
+  return readStateRows(store, table, `WHERE ${inGroups}`, { groups });
 }

@@ -1,6 +1,7 @@
 // Rows of some groups between two times; null leaves an end open.
 
 import type { ParamValue } from "#store/params.ts";
+import { allOf, inGroups } from "./group-scope.ts";
 
 export interface TimeWindow {
   readonly groups: readonly string[];
@@ -10,9 +11,11 @@ export interface TimeWindow {
 
 /** A condition on a column of times. */
 export function inTimeWindow(column: string, { fromNs, toNs }: Omit<TimeWindow, "groups">): string {
-  return `group_key IN {groups:Array(String)}${fromNs === null ? "" : ` AND ${column} >= {from_ns:Int64}`}${
-    toNs === null ? "" : ` AND ${column} < {to_ns:Int64}`
-  }`;
+  return allOf(
+    inGroups,
+    fromNs === null ? "" : `${column} >= {from_ns:Int64}`,
+    toNs === null ? "" : `${column} < {to_ns:Int64}`,
+  );
 }
 
 export function windowParams({ groups, fromNs, toNs }: TimeWindow): Record<string, ParamValue> {

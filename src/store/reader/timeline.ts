@@ -4,6 +4,7 @@
 import { columnOf } from "#store/native/decode-block.ts";
 import type { ReadOptions, Store } from "#store/store.ts";
 import { fingerprintRow, fingerprintSql, partsSql, type StoredRows, toStoredRows } from "./fingerprint.ts";
+import { inGroups } from "./group-scope.ts";
 import { decimal, readRows, streamNativeBlocks, text, word } from "./native-rows.ts";
 
 /** Texts by code. A block's keys may hold some that none of its rows has. */
@@ -63,7 +64,6 @@ export const blockFlags = { parent: 32, odd: 64 } as const;
 
 /** A lane's name: rank, process and thread; `node` for pipeline nodes. */
 const laneSql = "concat(toString(rank), '/', ifNull(toString(pid), ''), '/', ifNull(toString(thread_id), ''))";
-const inGroups = "group_key IN {groups:Array(String)}";
 
 /** As Cirron's and OTLP's ids are. */
 const isHex = (column: string) => `match(${column}, '^(?:[0-9a-f]{16}|[0-9a-f]{32})$')`;

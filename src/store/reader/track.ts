@@ -3,7 +3,6 @@
 import type { Store } from "#store/store.ts";
 import { big, float, nullable, readRows, streamRows, text } from "./native-rows.ts";
 
-const mine = "group_key IN {groups:Array(String)}";
 const pointRow = {
   group_key: text,
   key: text,
@@ -13,6 +12,8 @@ const pointRow = {
   ts_ns: big,
   value: float,
 };
+
+import { inGroups } from "./group-scope.ts";
 
 export interface TrackRange {
   readonly groups: readonly string[];
@@ -27,7 +28,7 @@ export interface TrackRange {
 export function streamTrackPoints(store: Store, { groups, keys, last, limit }: TrackRange) {
   const columns =
     "toString(group_key) AS group_key, toString(key) AS key, toString(phase) AS phase, toString(worker) AS worker, step, ts_ns, assumeNotNull(m.value) AS value, seq, entry";
-  const points = `SELECT ${columns} FROM ${store.database}.metrics AS m WHERE ${mine} AND isNotNull(m.value) AND match(m.key, {keys:String})`;
+  const points = `SELECT ${columns} FROM ${store.database}.metrics AS m WHERE ${inGroups} AND isNotNull(m.value) AND match(m.key, {keys:String})`;
   const some =
     last === null ? points : `${points} ORDER BY ts_ns DESC LIMIT {last:UInt32} BY group_key, key, phase, worker`;
   return streamRows(store, pointRow, {
@@ -45,7 +46,7 @@ export function streamTrackSpans(
   { step, waits }: { readonly step: string; readonly waits: string },
 ) {
   const spans = `SELECT toString(group_key) AS group_key, toString(rank) AS worker, toString(name) AS name, index, start_ns, end_ns FROM ${store.database}.spans
-    WHERE ${mine} AND (name = {step:String} OR match(name, {waits:String}))`;
+    WHERE ${inGroups} AND (name = {step:String} OR match(name, {waits:String}))`;
   const some = last === null ? spans : `${spans} ORDER BY end_ns DESC LIMIT {last:UInt32} BY group_key, worker, name`;
   return streamRows(store, spanRow, {
     sql: `SELECT * FROM (${some}) ORDER BY end_ns, start_ns DESC LIMIT {limit:UInt32}`,
@@ -56,7 +57,7 @@ export function streamTrackSpans(
 /** In order of time. */
 export function readCheckpoints(store: Store, groups: readonly string[]) {
   const sql = `SELECT toString(group_key) AS group_key, ts_ns FROM ${store.database}.events
-    WHERE ${mine} AND type = 'checkpoint' ORDER BY ts_ns LIMIT 10000 BY group_key`;
+    WHERE ${inGroups} AND type = 'checkpoint' ORDER BY ts_ns LIMIT 10000 BY group_key`;
   return readRows(store, { group_key: text, ts_ns: big }, { sql, params: { groups } });
 }
 
@@ -65,7 +66,7 @@ const arrivalRow = { group_key: text, first_ns: big };
 /** When the first stored record of each group arrived. */
 export async function readFirstArrivals(store: Store, groups: readonly string[]): Promise<Map<string, bigint>> {
   const of = (table: string) =>
-    `SELECT toString(group_key) AS group_key, min_received_ns FROM ${store.database}.${table} WHERE ${mine}`;
+    `SELECT toString(group_key) AS group_key, min_received_ns FROM ${store.database}.${table} WHERE ${inGroups}`;
   const sql = `SELECT group_key, min(min_received_ns) AS first_ns
     FROM (${of("group_times")} UNION ALL ${of("metric_summary")}) GROUP BY group_key`;
   const rows = await readRows(store, arrivalRow, { sql, params: { groups } });

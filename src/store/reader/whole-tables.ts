@@ -2,7 +2,7 @@
 
 import { type FactTable, factTables } from "#model/tables.ts";
 import { type Store, takenAway } from "#store/store.ts";
-import { count, readRow, readRows, text } from "./native-rows.ts";
+import { count, readColumn, readValue, text } from "./native-rows.ts";
 
 /** All rows of a table, or those that came up to a journal record, in the engine's own format. */
 export function streamTable(
@@ -29,9 +29,9 @@ export function countDeletions(store: Store): Promise<number> {
   return countOf(store, "audit FINAL WHERE action = 'run_deleted'");
 }
 
-export async function readBlobKeys(store: Store): Promise<string[]> {
+export function readBlobKeys(store: Store): Promise<string[]> {
   const sql = `SELECT object_key FROM ${store.database}.blobs FINAL WHERE deleted = 0 ORDER BY object_key`;
-  return (await readRows(store, { object_key: text }, { sql })).map((row) => row.object_key);
+  return readColumn(store, text, { sql });
 }
 
 /** A table that only helps to find rows is taken whole: what it says of rows that are not there is harmless. */
@@ -41,6 +41,5 @@ function upTo(table: string, lastJpos: number | null): string {
 }
 
 async function countOf(store: Store, what: string): Promise<number> {
-  const sql = `SELECT count() AS rows FROM ${store.database}.${what}`;
-  return (await readRow(store, { rows: count }, { sql }))?.rows ?? 0;
+  return (await readValue(store, count, { sql: `SELECT count() FROM ${store.database}.${what}` })) ?? 0;
 }

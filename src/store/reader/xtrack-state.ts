@@ -4,6 +4,7 @@
 import { jsonBool } from "#store/payload-sql.ts";
 import type { Store } from "#store/store.ts";
 import { smallMembers } from "./cut-text.ts";
+import { inGroups } from "./group-scope.ts";
 import { big, type RowOf, readRows, text } from "./native-rows.ts";
 
 /** `payload` is the strict JSON of `p`. */
@@ -16,7 +17,7 @@ const startsMax = 10_000;
 export function readStateEvents(store: Store, groups: readonly string[]): Promise<StateEvent[]> {
   const columns = `toString(group_key) AS groupKey, toString(worker) AS worker, toString(type) AS type, seq,
     ts_ns AS tsNs, received_ns AS receivedNs, ${smallMembers("e.payload", ["env", "source", "error"])} AS payload`;
-  const from = `FROM ${store.database}.events AS e WHERE group_key IN {groups:Array(String)} AND protocol = 'xtrack'`;
+  const from = `FROM ${store.database}.events AS e WHERE ${inGroups} AND protocol = 'xtrack'`;
   return readRows(store, stateEvent, {
     sql: `SELECT * FROM (SELECT ${columns} ${from} AND type IN ('run_start', 'run_end')
           ORDER BY ts_ns DESC LIMIT ${startsMax})
