@@ -6,12 +6,7 @@ import type { BatchHead } from "#protocol/stored-record.ts";
 import type { BatchRecord, BatchRow } from "#store/reader/export-records.ts";
 
 export function assignBatches(batches: readonly BatchRow[], records: readonly BatchRecord[]): Map<string, BatchHead> {
-  const left = new Map<string, BatchRow[]>();
-  for (const row of batches) {
-    const known = left.get(row.group_key);
-    if (known === undefined) left.set(row.group_key, [row]);
-    else known.push(row);
-  }
+  const left = Map.groupBy(batches, (row) => row.group_key);
   const assigned = new Map<string, BatchHead>();
   // The moment of arrival tells them apart, unless a batch arrived again: then its row has the later moment.
   for (const record of records) {

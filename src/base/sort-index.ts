@@ -1,6 +1,7 @@
 // Sorts indexes by their values. Rows are mostly in order already, or in a few sorted runs: a merge sort that
 // starts from short sorted runs and leaves halves alone that already follow each other takes one pass over such input.
 
+import { firstPlace } from "./first-place.ts";
 import { atOnce } from "./turns.ts";
 
 /** Below 0 when the first goes before the second. */
@@ -63,16 +64,10 @@ function* insertFew(
   let from = 0;
   for (const [at, one] of others.entries()) {
     if (at % fewAtOnce === fewAtOnce - 1) yield;
-    let low = from;
-    let high = many.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (isBehind(many[middle] as number, one)) high = middle;
-      else low = middle + 1;
-    }
-    into.set(many.subarray(from, low), from + at);
-    into[low + at] = one;
-    from = low;
+    const to = firstPlace(from, many.length, (place) => !isBehind(many[place] as number, one));
+    into.set(many.subarray(from, to), from + at);
+    into[to + at] = one;
+    from = to;
   }
   into.set(many.subarray(from), from + others.length);
 }

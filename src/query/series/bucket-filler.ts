@@ -7,22 +7,22 @@ import { offsetAt, type PointPlaces } from "./places.ts";
 import { copyPoints, toWords } from "./points.ts";
 
 /** Element i of each is bucket i, of those that have points. */
-export interface BucketColumns {
-  readonly x: number[];
-  readonly xLast: number[];
-  readonly t: number[];
-  readonly tLast: number[];
-  readonly count: number[];
+export class BucketColumns {
+  readonly x: number[] = [];
+  readonly xLast: number[] = [];
+  readonly t: number[] = [];
+  readonly tLast: number[] = [];
+  readonly count: number[] = [];
   /** Null where the point is not a number. */
-  readonly first: (number | null)[];
-  readonly last: (number | null)[];
+  readonly first: (number | null)[] = [];
+  readonly last: (number | null)[] = [];
   /** Null where the bucket has no finite point. */
-  readonly min: (number | null)[];
-  readonly max: (number | null)[];
-  readonly mean: (number | null)[];
-  readonly nan: number[];
-  readonly posInf: number[];
-  readonly negInf: number[];
+  readonly min: (number | null)[] = [];
+  readonly max: (number | null)[] = [];
+  readonly mean: (number | null)[] = [];
+  readonly nan: number[] = [];
+  readonly posInf: number[] = [];
+  readonly negInf: number[] = [];
 }
 
 interface EvenParts {
@@ -220,7 +220,7 @@ export class BucketFiller {
   }
 
   finish(xBase: bigint, tBase: bigint): BucketColumns {
-    const columns = createColumns();
+    const columns = new BucketColumns();
     const base = { x: halves(xBase), t: halves(tBase) };
     for (let bucket = 0; bucket < this.size; bucket++) {
       if (this.count[bucket] === 0) continue;
@@ -245,24 +245,6 @@ export class BucketFiller {
     }
     return columns;
   }
-}
-
-function createColumns(): BucketColumns {
-  return {
-    x: [],
-    xLast: [],
-    t: [],
-    tLast: [],
-    count: [],
-    first: [],
-    last: [],
-    min: [],
-    max: [],
-    mean: [],
-    nan: [],
-    posInf: [],
-    negInf: [],
-  };
 }
 
 interface Halves {

@@ -1,5 +1,6 @@
 // Which points of a group and key belong to which series of a request, and where they stand on its axis.
 
+import { firstPlace } from "#base/first-place.ts";
 import { pointFlags, rankWorker } from "#store/reader/points.ts";
 import { type PointPlaces, toPlaces } from "./places.ts";
 import type { Points } from "./points.ts";
@@ -119,14 +120,7 @@ function toTimeRange(tsNs: BigInt64Array, { fromNs, toNs }: SeriesRequest): [num
 }
 
 function firstFrom(tsNs: BigInt64Array, time: bigint): number {
-  let low = 0;
-  let high = tsNs.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((tsNs[middle] as bigint) < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstPlace(0, tsNs.length, (point) => (tsNs[point] as bigint) < time);
 }
 
 /** The number of the i-th point of a share. */

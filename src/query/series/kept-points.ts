@@ -18,26 +18,18 @@ import type { Store } from "#store/store.ts";
 import { bytesOf, PointGatherer, type Points } from "./points.ts";
 
 /** What points are read from. */
-export interface PointReads {
-  /** How many there are, and a text that changes with every stored row and sometimes without one; quickly known. */
-  parts(request: PointRequest): Promise<{ readonly points: number; readonly parts: string }>;
-  /** By group and key. `before` has a journal position for each group of the request. */
-  state(request: PointRequest, before: readonly bigint[]): Promise<readonly StoredPoints[]>;
-  blocks(
-    request: PointRequest,
-    range: { readonly after: readonly bigint[]; readonly last: bigint },
-    signal: AbortSignal | undefined,
-  ): AsyncIterable<PointBlock>;
-  /** When the run of these groups began; 0 when they have no row. */
-  firstTime(groups: readonly string[]): Promise<bigint>;
-}
+export type PointReads = ReturnType<typeof pointReads>;
 
-export function pointReads(store: Store): PointReads {
+export function pointReads(store: Store) {
   return {
-    parts: (request) => readPointParts(store, request),
-    state: (request, before) => readPointState(store, request, before),
-    blocks: (request, range, signal) => readPointBlocks(store, request, range, { signal }),
-    firstTime: (groups) => readFirstTime(store, groups),
+    parts: (request: PointRequest) => readPointParts(store, request),
+    state: (request: PointRequest, before: readonly bigint[]) => readPointState(store, request, before),
+    blocks: (
+      request: PointRequest,
+      range: { readonly after: readonly bigint[]; readonly last: bigint },
+      signal: AbortSignal | undefined,
+    ): AsyncIterable<PointBlock> => readPointBlocks(store, request, range, { signal }),
+    firstTime: (groups: readonly string[]) => readFirstTime(store, groups),
   };
 }
 

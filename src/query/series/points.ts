@@ -30,18 +30,9 @@ export function bytesOf({ count, epoch }: Points): number {
   return count * (2 + 8 * 4 + 4 + 1 + (epoch === null ? 0 : 8)) + 500;
 }
 
-interface Columns {
-  sort: Uint16Array;
-  step: BigInt64Array;
-  epoch: BigInt64Array;
-  tsNs: BigInt64Array;
-  value: Float64Array;
-  tie: BigInt64Array;
-  entry: Int32Array;
-  flags: Uint8Array;
-}
+type Columns = ReturnType<typeof createColumns>;
 
-function createColumns(size: number, hasEpoch: boolean): Columns {
+function createColumns(size: number, hasEpoch: boolean) {
   return {
     sort: new Uint16Array(size),
     step: new BigInt64Array(size),
@@ -52,6 +43,20 @@ function createColumns(size: number, hasEpoch: boolean): Columns {
     entry: new Int32Array(size),
     flags: new Uint8Array(size),
   };
+}
+
+/** All but `sort`, whose numbers mean something else in each source of points. */
+type PointColumns = Pick<Points, "step" | "epoch" | "tsNs" | "value" | "tie" | "entry" | "flags">;
+
+/** Rows from (included) to (excluded), into the columns from `at` on. */
+function copyRows(source: PointColumns, from: number, to: number, into: PointColumns, at: number): void {
+  into.step.set(source.step.subarray(from, to), at);
+  if (source.epoch !== null) into.epoch?.set(source.epoch.subarray(from, to), at);
+  into.tsNs.set(source.tsNs.subarray(from, to), at);
+  into.value.set(source.value.subarray(from, to), at);
+  into.tie.set(source.tie.subarray(from, to), at);
+  into.entry.set(source.entry.subarray(from, to), at);
+  into.flags.set(source.flags.subarray(from, to), at);
 }
 
 const sortsMax = 65536;
@@ -76,13 +81,7 @@ export class PointGatherer {
     const { columns } = this;
     const sorts = points.sorts.map(({ worker, phase }) => this.toSort(worker, phase));
     for (let i = 0; i < count; i++) columns.sort[at + i] = sorts[points.sort[i] as number] as number;
-    columns.step.set(points.step, at);
-    if (points.epoch !== null) columns.epoch.set(points.epoch, at);
-    columns.tsNs.set(points.tsNs, at);
-    columns.value.set(points.value, at);
-    columns.tie.set(points.tie, at);
-    columns.entry.set(points.entry, at);
-    columns.flags.set(points.flags, at);
+    copyRows(points, 0, count, columns, at);
     this.count += count;
   }
 
@@ -102,13 +101,7 @@ export class PointGatherer {
       }
       columns.sort[at + row - from] = sort;
     }
-    columns.step.set(block.step.subarray(from, to), at);
-    if (block.epoch !== null) columns.epoch.set(block.epoch.subarray(from, to), at);
-    columns.tsNs.set(block.tsNs.subarray(from, to), at);
-    columns.value.set(block.value.subarray(from, to), at);
-    columns.tie.set(block.tie.subarray(from, to), at);
-    columns.entry.set(block.entry.subarray(from, to), at);
-    columns.flags.set(block.flags.subarray(from, to), at);
+    copyRows(block, from, to, columns, at);
     this.count += to - from;
   }
 
@@ -118,7 +111,7 @@ export class PointGatherer {
     const { columns, hasEpoch, sorts } = this;
     const count = order === null ? this.count : order.length;
     const picked = order === null ? columns : pick(columns, order, hasEpoch);
-    const cut = count === picked.tsNs.length ? picked : slice(picked, count);
+    const cut = count === picked.tsNs.length ? picked : resized(picked, count, count, hasEpoch);
     const lacking = cut.flags.reduce((all, flags) => all | flags, 0);
     return { ...cut, count, sorts, epoch: hasEpoch ? cut.epoch : null, lacking };
   }
@@ -163,17 +156,7 @@ export class PointGatherer {
   private reserve(rows: number): void {
     const needed = this.count + rows;
     if (needed <= this.columns.tsNs.length) return;
-    const old = this.columns;
-    const grown = createColumns(Math.max(needed, this.count * 2), this.hasEpoch);
-    grown.sort.set(old.sort);
-    grown.step.set(old.step);
-    grown.epoch.set(old.epoch);
-    grown.tsNs.set(old.tsNs);
-    grown.value.set(old.value);
-    grown.tie.set(old.tie);
-    grown.entry.set(old.entry);
-    grown.flags.set(old.flags);
-    this.columns = grown;
+    this.columns = resized(this.columns, this.count, Math.max(needed, this.count * 2), this.hasEpoch);
   }
 }
 
@@ -222,17 +205,12 @@ function pickWords(from: BigInt64Array, order: Uint32Array, into: BigInt64Array)
   }
 }
 
-function slice(columns: Columns, count: number): Columns {
-  return {
-    sort: columns.sort.slice(0, count),
-    step: columns.step.slice(0, count),
-    epoch: columns.epoch.slice(0, count),
-    tsNs: columns.tsNs.slice(0, count),
-    value: columns.value.slice(0, count),
-    tie: columns.tie.slice(0, count),
-    entry: columns.entry.slice(0, count),
-    flags: columns.flags.slice(0, count),
-  };
+/** The first `count` points, in columns of another size. */
+function resized(columns: Columns, count: number, size: number, hasEpoch: boolean): Columns {
+  const into = createColumns(size, hasEpoch);
+  into.sort.set(columns.sort.subarray(0, count));
+  copyRows(columns, 0, count, into, 0);
+  return into;
 }
 
 export function toWords(values: BigInt64Array): Int32Array {

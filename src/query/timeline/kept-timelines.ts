@@ -9,7 +9,6 @@ import * as reader from "#store/reader/timeline.ts";
 import {
   blockFlags,
   type MarkBlock,
-  type OddIds,
   type RowRange,
   type SpanBlock,
   type TimelineTable,
@@ -23,25 +22,20 @@ import { TimelineSpans } from "./spans.ts";
 type SpanTable = Exclude<TimelineTable, "marks">;
 
 /** What a timeline is read from. */
-export interface TimelineReads {
-  /** Changes with every stored row, and sometimes without one; much cheaper than `state`. */
-  parts(groups: readonly string[]): Promise<string>;
-  state(
-    groups: readonly string[],
-    before: Readonly<Record<TimelineTable, bigint>>,
-  ): Promise<Readonly<Record<TimelineTable, StoredRows>>>;
-  spans(table: SpanTable, range: RowRange, signal: AbortSignal): AsyncIterable<SpanBlock>;
-  oddIds(table: SpanTable, range: RowRange, signal: AbortSignal): Promise<OddIds>;
-  marks(range: RowRange, signal: AbortSignal): AsyncIterable<MarkBlock>;
-}
+export type TimelineReads = ReturnType<typeof timelineReads>;
 
-export function timelineReads(store: Store): TimelineReads {
+export function timelineReads(store: Store) {
   return {
-    parts: (groups) => reader.readTimelineParts(store, groups),
-    state: (groups, before) => reader.readTimelineState(store, groups, before),
-    spans: (table, range, signal) => reader.readSpanBlocks(store, table, range, { signal }),
-    oddIds: (table, range, signal) => reader.readOddIds(store, table, range, { signal }),
-    marks: (range, signal) => reader.readMarkBlocks(store, range, { signal }),
+    /** Changes with every stored row, and sometimes without one; much cheaper than `state`. */
+    parts: (groups: readonly string[]) => reader.readTimelineParts(store, groups),
+    state: (groups: readonly string[], before: Readonly<Record<TimelineTable, bigint>>) =>
+      reader.readTimelineState(store, groups, before),
+    spans: (table: SpanTable, range: RowRange, signal: AbortSignal): AsyncIterable<SpanBlock> =>
+      reader.readSpanBlocks(store, table, range, { signal }),
+    oddIds: (table: SpanTable, range: RowRange, signal: AbortSignal) =>
+      reader.readOddIds(store, table, range, { signal }),
+    marks: (range: RowRange, signal: AbortSignal): AsyncIterable<MarkBlock> =>
+      reader.readMarkBlocks(store, range, { signal }),
   };
 }
 

@@ -5,6 +5,7 @@
 // no chain of parents is followed: real traces have children that outlive their parents and parents that never
 // arrive. Spans of one row never overlap, so a row sorted by start is sorted by end too.
 
+import { firstPlace } from "#base/first-place.ts";
 import { FreeRows } from "./free-rows.ts";
 import type { TimelineSpans } from "./spans.ts";
 
@@ -74,14 +75,7 @@ export function* layOut(spans: TimelineSpans): Generator<void, TimelineLayout> {
 
 /** Spans of a row do not overlap, so the first one that ends after a time is found by halving. */
 export function firstEndingAfter(end: Float64Array, row: TimelineRow, time: number): number {
-  let low = row.from;
-  let high = row.to;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((end[middle] as number) < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstPlace(row.from, row.to, (place) => (end[place] as number) < time);
 }
 
 function* placeInRows(

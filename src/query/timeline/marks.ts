@@ -1,12 +1,13 @@
 // The marks of a run for the timeline: those of one lane and name lie together, sorted by time, so that a window only
 // looks at its own, and those of one pixel are neighbours.
 
+import { firstPlace } from "#base/first-place.ts";
 import { toOffsets } from "#base/int64.ts";
 import { Interner } from "#base/interner.ts";
 import { sortIndexInSteps } from "#base/sort-index.ts";
 import type { MarkBlock } from "#store/reader/timeline.ts";
 import type { TimelineLayout } from "./layout.ts";
-import type { TimelineSpans } from "./spans.ts";
+import { grown, type TimelineSpans } from "./spans.ts";
 
 const bytesPerMark = 8 + 4 + 4;
 
@@ -40,13 +41,9 @@ export class TimelineMarks {
 
   private growTo(size: number): void {
     if (size <= this.at.length) return;
-    const { at, name, span } = this;
-    this.at = new Float64Array(size);
-    this.at.set(at);
-    this.name = new Uint32Array(size);
-    this.name.set(name);
-    this.span = new Uint32Array(size);
-    this.span.set(span);
+    this.at = grown(this.at, new Float64Array(size));
+    this.name = grown(this.name, new Uint32Array(size));
+    this.span = grown(this.span, new Uint32Array(size));
   }
 }
 
@@ -132,7 +129,7 @@ export function toTicks(
   for (const row of layout.rows) {
     let pixel = -1;
     let began = row.from;
-    let at = firstFrom(layout.at, row, from);
+    let at = firstPlace(row.from, row.to, (place) => (layout.at[place] as number) < from);
     for (; at < row.to; at++) {
       const offset = (layout.at[at] as number) - from;
       if (offset >= length) break;
@@ -157,15 +154,4 @@ function toPixel(offset: number, width: number, length: number): number {
     (Math.floor(offset / part) * width - Math.floor(length / part) * pixel) * part +
     ((offset % part) * width - (length % part) * pixel);
   return over < 0 ? pixel - 1 : over >= length ? pixel + 1 : pixel;
-}
-
-function firstFrom(times: Float64Array, row: MarkRow, time: number): number {
-  let low = row.from;
-  let high = row.to;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((times[middle] as number) < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

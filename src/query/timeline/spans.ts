@@ -248,7 +248,8 @@ export class TimelineSpans {
   }
 }
 
-function grown<T extends { set(from: T): void }>(from: T, into: T): T {
+/** What `from` holds, in a larger array. */
+export function grown<T extends { set(from: T): void }>(from: T, into: T): T {
   into.set(from);
   return into;
 }

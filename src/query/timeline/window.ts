@@ -3,22 +3,22 @@
 
 import { firstEndingAfter, type TimelineLayout, type TimelineRow } from "./layout.ts";
 
-export interface TimelineBoxes {
-  readonly lane: number[];
-  readonly depth: number[];
-  readonly name: number[];
-  readonly start: number[];
-  readonly end: number[];
-  readonly gpu: (number | null)[];
+export class TimelineBoxes {
+  readonly lane: number[] = [];
+  readonly depth: number[] = [];
+  readonly name: number[] = [];
+  readonly start: number[] = [];
+  readonly end: number[] = [];
+  readonly gpu: (number | null)[] = [];
   /** 1 for a span, more for a merged box. */
-  readonly merged: number[];
+  readonly merged: number[] = [];
   /** How many names the spans of a box have. */
-  readonly names: number[];
+  readonly names: number[] = [];
   /** The span of a box that stands for one; -1 for a merged box. */
-  readonly span: number[];
-  readonly flags: number[];
+  readonly span: number[] = [];
+  readonly flags: number[] = [];
   /** Spans in the window, counted one by one. */
-  total: number;
+  total = 0;
 }
 
 export interface TimelineWindow {
@@ -37,19 +37,7 @@ export function toBoxes(layout: TimelineLayout, window: TimelineWindow): Timelin
 }
 
 class RowMerger {
-  readonly boxes: TimelineBoxes = {
-    lane: [],
-    depth: [],
-    name: [],
-    start: [],
-    end: [],
-    gpu: [],
-    merged: [],
-    names: [],
-    span: [],
-    flags: [],
-    total: 0,
-  };
+  readonly boxes = new TimelineBoxes();
   private readonly layout: TimelineLayout;
   private readonly window: TimelineWindow;
   private readonly pixel: number;

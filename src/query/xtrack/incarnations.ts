@@ -2,24 +2,19 @@
 // their times, cut its events into incarnations, numbered from 1; events from before the first start belong to the
 // first. Worked out when reading, so that a start that comes late, or a file that is replayed, changes nothing stored.
 
+import { firstPlace } from "#base/first-place.ts";
 import type { WorkerStart } from "#store/reader/sequences.ts";
 
+const noTimes = new BigInt64Array(0);
+
 export class Incarnations {
-  private readonly starts = new Map<string, bigint[]>();
+  private readonly starts = new Map<string, BigInt64Array>();
 
   constructor(starts: Iterable<WorkerStart>) {
-    for (const { groupKey, worker, tsNs } of starts) {
-      const key = toWorkerKey(groupKey, worker);
-      const known = this.starts.get(key);
-      if (known === undefined) this.starts.set(key, [tsNs]);
-      else known.push(tsNs);
-    }
-    // Two starts at one moment are one: a copy of it.
-    for (const [key, times] of this.starts) {
-      this.starts.set(
-        key,
-        [...new Set(times)].sort((a, b) => (a < b ? -1 : 1)),
-      );
+    for (const [key, own] of Map.groupBy(starts, ({ groupKey, worker }) => toWorkerKey(groupKey, worker))) {
+      // Two starts at one moment are one: a copy of it.
+      const times = new Set(own.map(({ tsNs }) => tsNs));
+      this.starts.set(key, BigInt64Array.from(times).sort());
     }
   }
 
@@ -30,15 +25,11 @@ export class Incarnations {
 
   /** The incarnation that an event of this time belongs to. */
   of(groupKey: string, worker: string, tsNs: bigint): number {
-    const times = this.starts.get(toWorkerKey(groupKey, worker)) ?? [];
-    let low = 0;
-    let high = times.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((times[middle] as bigint) <= tsNs) low = middle + 1;
-      else high = middle;
-    }
-    return Math.max(1, low);
+    const times = this.starts.get(toWorkerKey(groupKey, worker)) ?? noTimes;
+    return Math.max(
+      1,
+      firstPlace(0, times.length, (start) => (times[start] as bigint) <= tsNs),
+    );
   }
 }
 

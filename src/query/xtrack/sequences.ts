@@ -5,7 +5,7 @@
 
 import { readSeqRanges, readWorkerStarts, type SeqRange } from "#store/reader/sequences.ts";
 import type { Store } from "#store/store.ts";
-import { Incarnations } from "./incarnations.ts";
+import { Incarnations, toWorkerKey } from "./incarnations.ts";
 
 interface Gap {
   readonly fromSeq: bigint;
@@ -41,14 +41,9 @@ export async function readSequences(
 }
 
 export function toSequences(ranges: Iterable<SeqRange>, incarnations: Incarnations): WorkerSequence[] {
-  const sequences = new Map<string, SeqRange[]>();
-  for (const range of ranges) {
-    const incarnation = incarnations.of(range.groupKey, range.worker, range.firstNs);
-    const key = `${range.groupKey}\n${range.worker}\n${incarnation}`;
-    const known = sequences.get(key);
-    if (known === undefined) sequences.set(key, [range]);
-    else known.push(range);
-  }
+  const sequences = Map.groupBy(ranges, ({ groupKey, worker, firstNs }) => {
+    return `${toWorkerKey(groupKey, worker)}\n${incarnations.of(groupKey, worker, firstNs)}`;
+  });
   return [...sequences.values()]
     .map((all) => toSequence(all, incarnations))
     .sort((a, b) => compare(a.groupKey, b.groupKey) || compare(a.worker, b.worker) || a.incarnation - b.incarnation);
