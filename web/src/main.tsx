@@ -6,6 +6,7 @@ import { createRoot } from "react-dom/client";
 import { askAhead } from "./app/ahead.ts";
 import { preloadViews } from "./app/lazy-view.tsx";
 import { router } from "./app/router.tsx";
+import { Refusal } from "./data/client.ts";
 import { createLiveStream } from "./data/live.ts";
 import { LiveContext } from "./data/use-live.ts";
 import "./style/tokens.css";
@@ -19,7 +20,11 @@ import "./style/print.css";
 // A server on this machine or in this house answers without the internet: being "offline" says nothing about it.
 const queries = new QueryClient({
   defaultOptions: {
-    queries: { refetchOnWindowFocus: false, networkMode: "always" },
+    queries: {
+      refetchOnWindowFocus: false,
+      networkMode: "always",
+      retry: (failures, error) => !(error instanceof Refusal) && failures < 2,
+    },
     mutations: { networkMode: "always" },
   },
 });

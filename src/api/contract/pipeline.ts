@@ -4,7 +4,7 @@ import type { Static } from "typebox";
 import { AsOf, Count, JsonText, nullable, TimeNs, word } from "./scalar.ts";
 import { Type } from "./schema.ts";
 
-export const NodeStatus = word(["succeeded", "error", "skipped", "cancelled", "running", "missing", "unknown"]);
+export const NodeStatus = word(["succeeded", "error", "skipped", "cancelled", "missing", "unknown"]);
 export type NodeStatus = Static<typeof NodeStatus>;
 
 export const NodeCheck = Type.Object({

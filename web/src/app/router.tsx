@@ -1,51 +1,36 @@
 // Every view has a URL. The frame and this table are the first load; the other views follow while the page is idle.
 
-import { createRootRouteWithContext, createRoute, createRouter, redirect } from "@tanstack/react-router";
+import { type AnyRoute, createRootRouteWithContext, createRoute, createRouter, redirect } from "@tanstack/react-router";
 import type { ComponentType } from "react";
+import { clockNames } from "../clock/use-address.ts";
 import { PageProblem } from "../part/notice.tsx";
 import { parseCompareSearch } from "../view/compare/compare-search.ts";
 import { parseRunsSearch } from "../view/runs/runs-search.ts";
 import { Frame } from "./frame.tsx";
 import { lazyView } from "./lazy-view.tsx";
-import { asList, asText, defined, formatSearch, parseSearch } from "./search.ts";
-
-type Search = Record<string, unknown>;
+import { asList, asText, formatSearch, parseSearch, toSearchParser } from "./search.ts";
 
 /** Texts that a view reads from its address. */
-function texts<N extends string>(...names: readonly N[]): (search: Search) => { [K in N]?: string } {
-  return (search) =>
-    defined(Object.fromEntries(names.map((name) => [name, asText(search[name])]))) as { [K in N]?: string };
+function texts<N extends string>(...names: readonly N[]) {
+  return toSearchParser(Object.fromEntries(names.map((name) => [name, asText])) as Record<N, typeof asText>);
 }
 
 const root = createRootRouteWithContext()({ component: Frame });
 
-function page<P extends string, N extends string, S extends object = object>(
-  path: P,
-  load: () => Promise<{ readonly [K in N]: ComponentType }>,
-  name: N,
-  validateSearch: (search: Search) => S = () => ({}) as S,
-) {
-  return createRoute({ getParentRoute: () => root, path, validateSearch, component: lazyView(load, name) });
+/** Makes routes for views below a parent. */
+function viewsBelow<Parent extends AnyRoute>(parent: Parent) {
+  return <P extends string, N extends string, S extends object = object>(
+    path: P,
+    load: () => Promise<{ readonly [K in N]: ComponentType }>,
+    name: N,
+    validateSearch: (search: Record<string, unknown>) => S = () => ({}) as S,
+  ) => createRoute({ getParentRoute: () => parent, path, validateSearch, component: lazyView(load, name) });
 }
 
-const runRoute = page(
-  "/runs/$id",
-  () => import("../view/run/run-view.tsx"),
-  "RunView",
-  texts("from", "to", "pin", "of"),
-);
-
-function tab<P extends string, N extends string, S extends object = object>(
-  path: P,
-  load: () => Promise<{ readonly [K in N]: ComponentType }>,
-  name: N,
-  validateSearch: (search: Search) => S = () => ({}) as S,
-) {
-  return createRoute({ getParentRoute: () => runRoute, path, validateSearch, component: lazyView(load, name) });
-}
-
-const parseLogSearch = (search: Search) =>
-  defined({ ...texts("q", "worker", "read")(search), level: asList(search["level"]) });
+const page = viewsBelow(root);
+const runRoute = page("/runs/$id", () => import("../view/run/run-view.tsx"), "RunView", texts(...clockNames));
+const tab = viewsBelow(runRoute);
+const parseLogSearch = toSearchParser({ q: asText, worker: asText, read: asText, level: asList });
 
 const runTabs = [
   tab("/", () => import("../view/run/overview.tsx"), "Overview"),

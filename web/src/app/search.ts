@@ -34,6 +34,16 @@ export function asList(value: unknown): string[] | undefined {
   return list.length === 0 ? undefined : list;
 }
 
+/** A function that reads these names from a query string, each as its reader says; what is absent is left out. */
+export function toSearchParser<R extends Readonly<Record<string, (value: unknown) => unknown>>>(readers: R) {
+  return (search: Record<string, unknown>) =>
+    defined(
+      Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(search[name])])) as {
+        [K in keyof R]: ReturnType<R[K]>;
+      },
+    );
+}
+
 /** Leaves out what is undefined, as exact optional properties want it. */
 export function defined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as never;

@@ -4,7 +4,7 @@
 import { useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useRef } from "react";
 import { useSetSearch } from "../app/url-choice.ts";
-import { formatPin, formatWindow, parsePin, parseWindow, type TimeWindow, type WindowSearch } from "./window.ts";
+import { formatPin, formatWindow, parsePin, parseWindow, type TimeWindow } from "./window.ts";
 
 const oneStepMs = 1_000;
 
@@ -13,19 +13,14 @@ export interface Pin extends TimeWindow {
   readonly of: string;
 }
 
-export interface ClockSearch extends WindowSearch {
-  readonly pin?: string;
-  readonly of?: string;
-}
+/** What the address says of the clock, in every tab of a run. */
+export const clockNames = ["from", "to", "pin", "of"] as const;
 
 export function useClockAddress(startNs: string) {
-  const search = useSearch({ strict: false }) as ClockSearch;
+  const search = useSearch({ strict: false }) as { [K in (typeof clockNames)[number]]?: string };
   const setSearch = useSetSearch();
   const { from, to, pin: pinText, of = "" } = search;
-  const window = useMemo(
-    () => parseWindow({ ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }, startNs),
-    [from, to, startNs],
-  );
+  const window = useMemo(() => parseWindow({ from, to }, startNs), [from, to, startNs]);
   const pin = useMemo<Pin | null>(() => {
     const found = parsePin(pinText, startNs);
     return found === null ? null : { ...found, of };

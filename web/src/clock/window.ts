@@ -8,30 +8,25 @@ export interface TimeWindow {
   readonly to: number;
 }
 
-export interface WindowSearch {
-  readonly from?: string;
-  readonly to?: string;
-}
-
 const lengthMin = 100;
 const decimal = /^-?\d{1,20}$/;
 
 /** The window a URL names, or null when it names none or nonsense. */
-export function parseWindow(search: WindowSearch, startNs: string): TimeWindow | null {
-  if (search.from === undefined || search.to === undefined) return null;
-  if (!decimal.test(search.from) || !decimal.test(search.to)) return null;
-  const window = { from: toOffsetNs(search.from, startNs), to: toOffsetNs(search.to, startNs) };
+export function parseWindow(search: { from?: string | undefined; to?: string | undefined }, startNs: string) {
+  const { from = "", to = "" } = search;
+  if (!decimal.test(from) || !decimal.test(to)) return null;
+  const window: TimeWindow = { from: toOffsetNs(from, startNs), to: toOffsetNs(to, startNs) };
   return window.to > window.from ? window : null;
 }
 
-export function formatWindow(window: TimeWindow, startNs: string): Required<WindowSearch> {
+export function formatWindow(window: TimeWindow, startNs: string): { from: string; to: string } {
   return { from: fromOffsetNs(window.from, startNs), to: fromOffsetNs(window.to, startNs) };
 }
 
 /** A pinned moment in a URL: both times, joined by a dash. */
 export function parsePin(text: string | undefined, startNs: string): TimeWindow | null {
   const [from, to, ...rest] = (text ?? "").split("-");
-  return from === undefined || to === undefined || rest.length > 0 ? null : parseWindow({ from, to }, startNs);
+  return rest.length > 0 ? null : parseWindow({ from, to }, startNs);
 }
 
 export function formatPin(window: TimeWindow, startNs: string): string {

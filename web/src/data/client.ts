@@ -3,6 +3,7 @@
 import type { ErrorAnswer } from "#api/contract/error.ts";
 import { paths, type RouteName } from "#api/contract/paths.ts";
 import type { AnswerOf, BodyOf, ParamsOf, QueryOf } from "#api/contract/routes.ts";
+import { formatSearch } from "../app/search.ts";
 
 type Part<K extends string, V> = V extends undefined ? unknown : { readonly [P in K]: V };
 type OptionalPart<K extends string, V> = V extends undefined
@@ -46,14 +47,7 @@ export class Unreachable extends Error {
 export function urlOf<N extends RouteName>(name: N, input: InputOf<N>): string {
   const { params = {}, query = {} } = input as LooseInput;
   const path = paths[name].path.replace(/:(\w+)/g, (_, key: string) => encodeURIComponent(String(params[key] ?? "")));
-  const search = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) {
-    for (const each of Array.isArray(value) ? value : [value]) {
-      if (each !== undefined && each !== null && each !== "") search.append(key, String(each));
-    }
-  }
-  const text = search.toString();
-  return text === "" ? path : `${path}?${text}`;
+  return path + formatSearch(query);
 }
 
 export async function call<N extends RouteName>(

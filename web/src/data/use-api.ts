@@ -11,7 +11,7 @@ import {
 } from "@tanstack/react-query";
 import type { RouteName } from "#api/contract/paths.ts";
 import type { AnswerOf } from "#api/contract/routes.ts";
-import { call, type InputOf, Refusal } from "./client.ts";
+import { call, type InputOf } from "./client.ts";
 import { askSeries } from "./series-batch.ts";
 
 export interface ApiOptions {
@@ -30,7 +30,6 @@ export function apiQuery<N extends RouteName>(name: N, input: InputOf<N>, option
     ...(options.enabled === undefined ? {} : { enabled: options.enabled }),
     ...(options.keep === true ? { placeholderData: keepPreviousData as never } : {}),
     ...(options.refetchMs === undefined ? {} : { refetchInterval: options.refetchMs }),
-    retry: (failures, error) => !(error instanceof Refusal) && failures < 2,
   });
 }
 

@@ -4,7 +4,7 @@ import { type UseInfiniteQueryResult, useInfiniteQuery } from "@tanstack/react-q
 import { useCallback, useMemo } from "react";
 import type { RouteName } from "#api/contract/paths.ts";
 import type { AnswerOf } from "#api/contract/routes.ts";
-import { call, type InputOf, Refusal } from "./client.ts";
+import { call, type InputOf } from "./client.ts";
 
 interface Paged {
   readonly next: string | null;
@@ -27,7 +27,6 @@ export function usePages<N extends PagedRoute, T>(
     },
     getNextPageParam: (last) => (last as unknown as Paged).next ?? undefined,
     placeholderData: (before) => before,
-    retry: (failures, error) => !(error instanceof Refusal) && failures < 2,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: `rowsOf` only picks; a new function picks the same.
   const rows = useMemo(() => pages.data?.pages.flatMap((page) => rowsOf(page as AnswerOf<N>)) ?? [], [pages.data]);

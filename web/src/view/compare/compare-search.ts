@@ -1,37 +1,24 @@
 // What a comparison shows, as its address says it.
 
 import type { ComparePart } from "#api/contract/compare.ts";
-import { asList, asText, defined } from "../../app/search.ts";
+import { asList, asText, toSearchParser } from "../../app/search.ts";
 
-export interface CompareSearch {
-  readonly run?: string[];
-  readonly tab?: string;
+export const parseCompareSearch = toSearchParser({
+  run: asList,
+  tab: asText,
   /** The run that the others are measured by; the first when absent. */
-  readonly base?: string;
+  base: asText,
   /** Runs that are in the comparison but not drawn. */
-  readonly hide?: string[];
+  hide: asList,
   /** The axis that gives runs their colours, and the one by which they are taken together. */
-  readonly colour?: string;
-  readonly group?: string;
+  colour: asText,
+  group: asText,
   /** The charts to show. */
-  readonly find?: string;
-  readonly x?: string;
-  readonly y?: string;
-}
-
-export function parseCompareSearch(search: Record<string, unknown>): CompareSearch {
-  return defined({
-    run: asList(search["run"]),
-    tab: asText(search["tab"]),
-    base: asText(search["base"]),
-    hide: asList(search["hide"]),
-    colour: asText(search["colour"]),
-    group: asText(search["group"]),
-    find: asText(search["find"]),
-    x: asText(search["x"]),
-    y: asText(search["y"]),
-  });
-}
+  find: asText,
+  x: asText,
+  y: asText,
+});
+export type CompareSearch = ReturnType<typeof parseCompareSearch>;
 
 /** The runs once each, the base first. */
 export function orderedRuns({ run = [], base }: CompareSearch): string[] {

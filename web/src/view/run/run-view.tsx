@@ -6,6 +6,7 @@ import type { Run } from "#api/contract/run.ts";
 import { hasTrait } from "#protocol/facts.ts";
 import { MomentStrip } from "../../clock/moment-strip.tsx";
 import { RunClockProvider } from "../../clock/run-clock.tsx";
+import { clockNames } from "../../clock/use-address.ts";
 import { WindowBar } from "../../clock/window-bar.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { useFollowRun } from "../../data/use-live.ts";
@@ -85,9 +86,7 @@ function Tabs({ run, tab }: { readonly run: Run; readonly tab: string }) {
 
 /** What all tabs share: the window and the pinned moment. */
 function pickClock(search: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(
-    ["from", "to", "pin", "of"].flatMap((name) => (name in search ? [[name, search[name]]] : [])),
-  );
+  return Object.fromEntries(clockNames.flatMap((name) => (name in search ? [[name, search[name]]] : [])));
 }
 
 /** How much there is behind a tab; null when the tab is never empty. */

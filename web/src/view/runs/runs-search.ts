@@ -1,36 +1,23 @@
 // What the runs table shows, all of it in the URL: a view is a link.
 
 import type { FieldInfo } from "#api/contract/run.ts";
-import { asList, asText, defined } from "../../app/search.ts";
+import { asList, asText, toSearchParser } from "../../app/search.ts";
 
-export interface RunsSearch {
-  readonly filter?: string;
+export const parseRunsSearch = toSearchParser({
+  filter: asText,
   /** Fields, with `-` in front for descending. */
-  readonly sort?: string[];
+  sort: asList,
   /** Fields in the usual layout, or with `name` in front the whole layout; see grid-columns.ts. */
-  readonly columns?: string[];
+  columns: asList,
   /** Columns that stay in place when scrolling sideways. */
-  readonly pinned?: string[];
+  pinned: asList,
   /** `field:pixels`. */
-  readonly widths?: string[];
-  readonly group?: string;
-  readonly spark?: string;
-  readonly archived?: "show" | "only";
-}
-
-export function parseRunsSearch(search: Record<string, unknown>): RunsSearch {
-  const archived = asText(search["archived"]);
-  return defined({
-    filter: asText(search["filter"]),
-    sort: asList(search["sort"]),
-    columns: asList(search["columns"]),
-    pinned: asList(search["pinned"]),
-    widths: asList(search["widths"]),
-    group: asText(search["group"]),
-    spark: asText(search["spark"]),
-    archived: archived === "show" || archived === "only" ? archived : undefined,
-  });
-}
+  widths: asList,
+  group: asText,
+  spark: asText,
+  archived: (value) => (["show", "only"] as const).find((word) => word === asText(value)),
+});
+export type RunsSearch = ReturnType<typeof parseRunsSearch>;
 
 /** Columns worth showing before anyone chose: parameters that many runs have and that vary, then losses and scores. */
 export function chooseColumns(fields: readonly FieldInfo[]): string[] {

@@ -25,7 +25,6 @@ export function useRuns(query: RunsQuery, enabled: boolean) {
     getNextPageParam: ({ next }: RunsAnswer, { length }) =>
       next === null ? undefined : { cursor: next, limit: length < shortPages ? pageRows : pageRowsLater },
     placeholderData: (previous) => previous,
-    retry: (failures, error) => !(error instanceof Refusal) && failures < 2,
   });
   // A filter that is still being typed is refused; what was shown last stays until it is understood.
   const good = useRef(pages.data);
