@@ -145,7 +145,6 @@ function MadePanel({ panel, live, events, ...props }: PlacedPanelProps) {
       version={live.version}
       height={open ? expandedHeight : sizes[props.size].height}
       expanded={open}
-      eager
       onExpand={() => setSearch({ panel: open ? undefined : id })}
       pinned={isPinned}
       onPin={() => setSearch({ pinned: isPinned ? props.pinned.filter((each) => each !== id) : [...props.pinned, id] })}

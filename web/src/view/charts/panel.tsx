@@ -13,7 +13,6 @@ import type { PlotChoices } from "../../chart/plot-model.ts";
 import type { YBounds } from "../../chart/scale.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { Problem } from "../../part/notice.tsx";
-import { useSeen } from "../../part/use-seen.ts";
 import { toMs } from "../../text/format-time.ts";
 import { DataTable } from "./data-table.tsx";
 import { PanelHead } from "./panel-head.tsx";
@@ -40,8 +39,6 @@ export interface PanelProps {
   readonly onMove?: (by: -1 | 1) => void;
   /** Absent where the range of the y axis cannot be set; null gives it back to the data. */
   readonly onRange?: (bounds: YBounds | null) => void;
-  /** Ask for the series now, not when the panel comes near the screen. */
-  readonly eager?: boolean;
 }
 
 export function ChartPanel(props: PanelProps) {
@@ -49,11 +46,10 @@ export function ChartPanel(props: PanelProps) {
   const clock = useRunClock();
   const theme = useTheme();
   const host = useRef<HTMLElement>(null);
-  const seen = useSeen(host);
   useEffect(() => {
     if (expanded) host.current?.scrollIntoView({ block: "nearest" });
   }, [expanded]);
-  const { series, answer, axis, isOverTime, isAsked } = useSteplessSeries(props, seen || props.eager === true);
+  const { series, answer, axis, isOverTime, isAsked } = useSteplessSeries(props);
   const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
   const [table, setTable] = useState(false);
   const names = series.map((each) => each.worker ?? "");
@@ -116,7 +112,7 @@ export function ChartPanel(props: PanelProps) {
 }
 
 /** Points that were sent without steps are still worth seeing: over time. */
-function useSteplessSeries(props: PanelProps, enabled: boolean) {
+function useSteplessSeries(props: PanelProps) {
   const clock = useRunClock();
   const [stepless, setStepless] = useState(false);
   const isOverTime = stepless && !isTimed(props.axis);
@@ -127,7 +123,6 @@ function useSteplessSeries(props: PanelProps, enabled: boolean) {
       axis: isOverTime ? "relative" : props.axis,
       byWorker: props.byWorker,
       buckets: props.expanded ? 2000 : 600,
-      enabled,
     },
     props.tail,
     props.version,

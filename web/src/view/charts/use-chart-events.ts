@@ -12,30 +12,18 @@ export function useChartEvents(): readonly PlotEvent[] {
   const commands = useApi("commands", { params }, { enabled: run.counts.commands > 0 });
   const checkpoints = useApi("checkpoints", { params }, { enabled: run.counts.checkpoints > 0 });
   const alerts = useApi("runAlerts", { params, query: { limit: 100 } });
-  return useMemo(
-    () => [
-      ...(alerts.data?.alerts ?? []).map(
-        (alert): PlotEvent => ({
-          t: toOffsetNs(alert.at.ts_ns, startNs),
-          label: `${alert.rule}: ${alert.text}`,
-          kind: "alert",
-        }),
+  return useMemo(() => {
+    const toEvent = (kind: PlotEvent["kind"], ns: string, label: string): PlotEvent => {
+      return { t: toOffsetNs(ns, startNs), label, kind };
+    };
+    return [
+      ...(alerts.data?.alerts ?? []).map(({ at, rule, text }) => toEvent("alert", at.ts_ns, `${rule}: ${text}`)),
+      ...(commands.data?.commands ?? []).map(({ settled_ns, delivered_ns, created_ns, type }) =>
+        toEvent("command", settled_ns ?? delivered_ns ?? created_ns, type),
       ),
-      ...(commands.data?.commands ?? []).map(
-        (command): PlotEvent => ({
-          t: toOffsetNs(command.settled_ns ?? command.delivered_ns ?? command.created_ns, startNs),
-          label: command.type,
-          kind: "command",
-        }),
+      ...(checkpoints.data?.checkpoints ?? []).map(({ ts_ns, path }) =>
+        toEvent("checkpoint", ts_ns, `checkpoint ${path.split("/").at(-1) ?? ""}`),
       ),
-      ...(checkpoints.data?.checkpoints ?? []).map(
-        (checkpoint): PlotEvent => ({
-          t: toOffsetNs(checkpoint.ts_ns, startNs),
-          label: `checkpoint ${checkpoint.path.split("/").at(-1) ?? ""}`,
-          kind: "checkpoint",
-        }),
-      ),
-    ],
-    [alerts.data, commands.data, checkpoints.data, startNs],
-  );
+    ];
+  }, [alerts.data, commands.data, checkpoints.data, startNs]);
 }

@@ -20,7 +20,6 @@ export interface PanelQuestion {
   readonly axis: Axis;
   readonly byWorker: boolean;
   readonly buckets: number;
-  readonly enabled: boolean;
 }
 
 export function usePanelSeries(question: PanelQuestion, tail: LiveTail, version: number) {
@@ -35,7 +34,7 @@ export function usePanelSeries(question: PanelQuestion, tail: LiveTail, version:
     by: question.byWorker ? "worker" : "run",
     ...clock.query,
   };
-  const answer = useApi("series", { body }, { enabled: question.enabled, keep: true, staleMs: 60_000 });
+  const answer = useApi("series", { body }, { keep: true, staleMs: 60_000 });
   const base = useMemo(
     () =>
       answer.data?.series

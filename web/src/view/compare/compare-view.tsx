@@ -1,8 +1,7 @@
 // Several runs against each other.
 
 import { getRouteApi, Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
-import type { CompareAnswer } from "#api/contract/compare.ts";
+import { type ComponentType, useMemo, useState } from "react";
 import { SavedViews } from "../../app/saved-views.tsx";
 import type { SearchRecord } from "../../app/search.ts";
 import { Answer, Empty, Loading } from "../../part/notice.tsx";
@@ -15,17 +14,17 @@ import { ParallelView } from "./parallel-view.tsx";
 import { ScatterView } from "./scatter-view.tsx";
 import { TensorCompare } from "./tensor-compare.tsx";
 import { TimeView } from "./time-view.tsx";
-import { type Look, useComparison, useLook } from "./use-comparison.ts";
+import { type CompareProps, useComparison, useLook } from "./use-comparison.ts";
 
 const route = getRouteApi("/compare");
-const tabs = [
-  ["charts", "Charts"],
-  ["params", "Parameters"],
-  ["parallel", "Parallel coordinates"],
-  ["scatter", "Scatter"],
-  ["time", "Time"],
-  ["tensors", "Tensors"],
-] as const;
+const tabs: readonly (readonly [name: string, title: string, view: ComponentType<CompareProps>])[] = [
+  ["charts", "Charts", OverlayView],
+  ["params", "Parameters", DiffTables],
+  ["parallel", "Parallel coordinates", ParallelView],
+  ["scatter", "Scatter", ScatterView],
+  ["time", "Time", TimeView],
+  ["tensors", "Tensors", TensorCompare],
+];
 
 export function CompareView() {
   const search = route.useSearch();
@@ -40,6 +39,7 @@ export function CompareView() {
   const [alone, setAlone] = useState<string | null>(null);
   if (ids.length === 0) return <NoRuns />;
   const { data } = comparison;
+  const View = tabs.find(([name]) => name === tab)?.[2] ?? OverlayView;
   // A part that only this tab needs says itself whether it is on its way.
   const waits = tab === "time" || tab === "tensors" ? (comparison.other ?? comparison.first) : comparison.first;
   return (
@@ -71,14 +71,7 @@ export function CompareView() {
                 data === undefined ? (
                   <Loading />
                 ) : (
-                  <TabOf
-                    tab={tab}
-                    compare={data}
-                    look={look}
-                    search={search}
-                    alone={alone}
-                    onDrawn={() => setDrawn(true)}
-                  />
+                  <View compare={data} look={look} search={search} alone={alone} onDrawn={() => setDrawn(true)} />
                 )
               }
             </Answer>
@@ -87,37 +80,6 @@ export function CompareView() {
       </div>
     </div>
   );
-}
-
-function TabOf({
-  tab,
-  compare,
-  look,
-  search,
-  alone,
-  onDrawn,
-}: {
-  readonly tab: string;
-  readonly compare: CompareAnswer;
-  readonly look: Look;
-  readonly search: CompareSearch;
-  readonly alone: string | null;
-  readonly onDrawn: () => void;
-}) {
-  switch (tab) {
-    case "params":
-      return <DiffTables compare={compare} colours={look.colours} />;
-    case "parallel":
-      return <ParallelView compare={compare} look={look} />;
-    case "scatter":
-      return <ScatterView compare={compare} look={look} search={search} />;
-    case "time":
-      return <TimeView compare={compare} colours={look.colours} />;
-    case "tensors":
-      return <TensorCompare compare={compare} />;
-    default:
-      return <OverlayView compare={compare} look={look} search={search} alone={alone} onDrawn={onDrawn} />;
-  }
 }
 
 function Tabs({ tab }: { readonly tab: string }) {

@@ -8,16 +8,11 @@ import { Name } from "../../part/name.tsx";
 import { Panel } from "../../part/panel.tsx";
 import { Table } from "../../part/table.tsx";
 import { decimalsOfColumn, formatDecimals, formatFloat } from "../../text/format-number.ts";
+import type { CompareProps } from "./use-comparison.ts";
 
 const digits = 5;
 
-export function DiffTables({
-  compare,
-  colours,
-}: {
-  readonly compare: CompareAnswer;
-  readonly colours: ReadonlyMap<string, string>;
-}) {
+export function DiffTables({ compare, look }: CompareProps) {
   const [all, setAll] = useState(false);
   const sections = [
     ["parameters", compare.params],
@@ -42,7 +37,7 @@ export function DiffTables({
               {compare.runs.map((run) => (
                 <th key={run.id} title={run.id}>
                   <span className="row" style={{ gap: 6 }}>
-                    <i className="swatch" style={{ background: colours.get(run.id) }} />
+                    <i className="swatch" style={{ background: look.colours.get(run.id) }} />
                     <Name>{run.name}</Name>
                   </span>
                 </th>

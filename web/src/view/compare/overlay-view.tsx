@@ -1,7 +1,6 @@
 // The same metric of all runs in one panel.
 
 import { useEffect, useMemo } from "react";
-import type { CompareAnswer } from "#api/contract/compare.ts";
 import { useSetSearch, useUrlChoice } from "../../app/url-choice.ts";
 import { matchText } from "../../chart/metric-groups.ts";
 import { Choice } from "../../part/choice.tsx";
@@ -9,26 +8,12 @@ import { TextField } from "../../part/field.tsx";
 import { Empty } from "../../part/notice.tsx";
 import "../charts/charts.css";
 import { PlotControls, usePlotChoices } from "../charts/plot-choices.tsx";
-import type { CompareSearch } from "./compare-search.ts";
 import { type OverlayAxis, OverlayPanel } from "./overlay-panel.tsx";
-import type { Look } from "./use-comparison.ts";
+import type { CompareProps } from "./use-comparison.ts";
 
 const axes = ["step", "epoch", "relative"] as const;
 
-export function OverlayView({
-  compare,
-  look,
-  search,
-  alone,
-  onDrawn,
-}: {
-  readonly compare: CompareAnswer;
-  readonly look: Look;
-  readonly search: CompareSearch;
-  readonly alone: string | null;
-  /** Called when the first panel has its curves, or when there is none to wait for. */
-  readonly onDrawn: () => void;
-}) {
+export function OverlayView({ compare, look, search, alone, onDrawn }: CompareProps) {
   const setSearch = useSetSearch();
   const [axis, setAxis] = useUrlChoice<OverlayAxis>("axis", "compare-axis", "step", axes);
   const view = usePlotChoices();

@@ -8,13 +8,13 @@ import { Name } from "../../part/name.tsx";
 import { Empty } from "../../part/notice.tsx";
 import { useSize } from "../../part/use-size.ts";
 import { type Brushes, type ParallelAxis, passBrushes, sharedAxes } from "./parallel.ts";
-import type { Look } from "./use-comparison.ts";
+import type { CompareProps, Look } from "./use-comparison.ts";
 
 const top = 44;
 const bottom = 20;
 const side = 90;
 
-export function ParallelView({ compare, look }: { readonly compare: CompareAnswer; readonly look: Look }) {
+export function ParallelView({ compare, look }: CompareProps) {
   const all = look.axes;
   const [chosen, setChosen] = useState<ReadonlySet<string> | null>(null);
   const names = chosen ?? new Set(firstAxes(all));

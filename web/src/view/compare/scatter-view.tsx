@@ -2,31 +2,21 @@
 
 import { Link } from "@tanstack/react-router";
 import { useRef } from "react";
-import type { CompareAnswer } from "#api/contract/compare.ts";
 import type { RunSummary } from "#api/contract/run.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
 import { Select } from "../../part/field.tsx";
 import { Empty } from "../../part/notice.tsx";
 import { useSize } from "../../part/use-size.ts";
 import { formatNumber } from "../../text/format-number.ts";
-import type { CompareSearch } from "./compare-search.ts";
 import { keepRuns, type ParallelAxis, sharedAxes, toAxes } from "./parallel.ts";
-import type { Look } from "./use-comparison.ts";
+import type { CompareProps, Look } from "./use-comparison.ts";
 
 const left = 84;
 const right = 24;
 const top = 16;
 const bottom = 52;
 
-export function ScatterView({
-  compare,
-  look,
-  search,
-}: {
-  readonly compare: CompareAnswer;
-  readonly look: Look;
-  readonly search: CompareSearch;
-}) {
+export function ScatterView({ compare, look, search }: CompareProps) {
   const { axes } = look;
   const setSearch = useSetSearch();
   const named = (name: string | undefined) => axes.find((axis) => axis.name === name);

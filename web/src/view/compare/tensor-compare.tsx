@@ -1,15 +1,15 @@
 // One tensor's histograms, run beside run.
 
 import { useState } from "react";
-import type { CompareAnswer } from "#api/contract/compare.ts";
 import type { RunSummary } from "#api/contract/run.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Select } from "../../part/field.tsx";
 import { Answer, Empty } from "../../part/notice.tsx";
 import { Ridgeline } from "../tensors/ridgeline.tsx";
 import "../tensors/tensors.css";
+import type { CompareProps } from "./use-comparison.ts";
 
-export function TensorCompare({ compare }: { readonly compare: CompareAnswer }) {
+export function TensorCompare({ compare }: CompareProps) {
   const [chosen, choose] = useState("");
   const [first] = compare.tensors;
   if (first === undefined) return <Empty title="No tensor appears in two of these runs." />;

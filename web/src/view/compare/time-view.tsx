@@ -1,12 +1,12 @@
 // Where the time went, by span name, run against run.
 
 import { useState } from "react";
-import type { CompareAnswer } from "#api/contract/compare.ts";
 import { largestOf } from "#base/extremes.ts";
 import { Select } from "../../part/field.tsx";
 import { Empty } from "../../part/notice.tsx";
 import { Table } from "../../part/table.tsx";
 import { formatDuration } from "../../text/format-time.ts";
+import type { CompareProps } from "./use-comparison.ts";
 
 const columns = [
   ["wall_ns", "wall time"],
@@ -15,13 +15,7 @@ const columns = [
 ] as const;
 type Column = (typeof columns)[number][0];
 
-export function TimeView({
-  compare,
-  colours,
-}: {
-  readonly compare: CompareAnswer;
-  readonly colours: ReadonlyMap<string, string>;
-}) {
+export function TimeView({ compare, look }: CompareProps) {
   const [column, setColumn] = useState<Column>("wall_ns");
   const rows = [...compare.spans].sort((a, b) => largest(b[column]) - largest(a[column]));
   const widest = largestOf([1, ...rows.map((row) => largest(row[column]))]);
@@ -48,7 +42,7 @@ export function TimeView({
                         width: `${(ns / widest) * 70}%`,
                         minWidth: ns > 0 ? 2 : 0,
                         height: 8,
-                        background: colours.get(run.id),
+                        background: look.colours.get(run.id),
                         borderRadius: 2,
                       }}
                     />

@@ -68,6 +68,17 @@ export interface Look {
   readonly groups: readonly RunGroup[] | null;
 }
 
+/** What every way to compare is given. */
+export interface CompareProps {
+  readonly compare: CompareAnswer;
+  readonly look: Look;
+  readonly search: CompareSearch;
+  /** The only run to draw; null draws all that are not hidden. */
+  readonly alone: string | null;
+  /** Called when the first picture is there, or when there is none to wait for. */
+  readonly onDrawn: () => void;
+}
+
 /** Colours and groups of the runs, as the address wants them. */
 export function useLook(compare: CompareAnswer | undefined, search: CompareSearch): Look {
   const theme = useTheme();

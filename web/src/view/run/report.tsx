@@ -74,7 +74,6 @@ function ReportCharts() {
             version={0}
             height={160}
             expanded={false}
-            eager
           />
         ))}
       </div>
