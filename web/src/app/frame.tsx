@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "react";
 import { useStaleOnLive } from "../data/use-live.ts";
 import { Button } from "../part/button.tsx";
 import { Icon, Logo } from "../part/icon.tsx";
+import { useKeys } from "../part/use-keys.ts";
 import { useLastRunsView } from "../view/runs/remembered-view.ts";
 import { Crumbs } from "./crumbs.tsx";
 import { HelpDialog } from "./help.tsx";
@@ -13,7 +14,7 @@ import { LiveDot } from "./live-dot.tsx";
 import { LoginGate } from "./login.tsx";
 import { places } from "./places.ts";
 import { usePreference } from "./preference.ts";
-import { useApplyTheme, useTheme, useThemeChoice } from "./theme.ts";
+import { useApplyTheme, useOtherTheme } from "./theme.ts";
 import { isTyping } from "./typing.ts";
 
 const TourBar = lazyView(() => import("../view/tour/tour-bar.tsx"), "TourBar");
@@ -27,24 +28,18 @@ export function Frame() {
   const [palette, setPalette] = useState(false);
   const [help, setHelp] = useState(false);
   const touring = usePreference("tour", "0")[0] !== "0";
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {
-        event.preventDefault();
-        setPalette((open) => !open);
-      } else if (event.key === "?" && !isTyping(event.target)) {
-        setHelp(true);
-      } else if (event.key === "/" && !isTyping(event.target)) {
-        const search = document.querySelector<HTMLElement>("[data-search]");
-        if (search !== null) {
-          event.preventDefault();
-          search.focus();
-        }
-      }
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, []);
+  useKeys((event) => {
+    if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      setPalette((open) => !open);
+    } else if (event.key === "?" && !isTyping(event.target)) {
+      setHelp(true);
+    } else if (event.key === "/" && !isTyping(event.target)) {
+      const search = document.querySelector<HTMLElement>("[data-search]");
+      if (search !== null) event.preventDefault();
+      search?.focus();
+    }
+  });
   return (
     <div className="frame">
       <button type="button" className="skip" onClick={() => document.getElementById("main")?.focus()}>
@@ -104,9 +99,7 @@ function SideBar() {
 }
 
 function TopBar({ onPalette, onHelp }: { readonly onPalette: () => void; readonly onHelp: () => void }) {
-  const theme = useTheme();
-  const [, setChoice] = useThemeChoice();
-  const other = theme === "dark" ? "light" : "dark";
+  const [other, turn] = useOtherTheme();
   return (
     <header className="row top">
       <Crumbs />
@@ -119,7 +112,7 @@ function TopBar({ onPalette, onHelp }: { readonly onPalette: () => void; readonl
         look="quiet icon no-print"
         icon="theme"
         iconPx={16}
-        onClick={() => setChoice(other)}
+        onClick={turn}
         aria-label={`Use the ${other} theme`}
         title={`${other} theme`}
       />

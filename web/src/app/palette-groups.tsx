@@ -15,7 +15,7 @@ import { commandChoices } from "../view/control/choices.ts";
 import { runTabs } from "../view/run/tabs.ts";
 import { headingOf } from "../view/runs/runs-search.ts";
 import { places } from "./places.ts";
-import { useTheme, useThemeChoice } from "./theme.ts";
+import { useOtherTheme } from "./theme.ts";
 
 /** The id of the run whose page is open. */
 export function useOpenRun(): string | null {
@@ -26,6 +26,15 @@ export function useOpenRun(): string | null {
 
 interface Group {
   readonly onDone: () => void;
+}
+
+/** Goes somewhere, and is done with the palette. */
+function useGo(onDone: () => void): ReturnType<typeof useNavigate> {
+  const navigate = useNavigate();
+  return (to) => {
+    onDone();
+    return navigate(to);
+  };
 }
 
 function Entry({
@@ -48,7 +57,7 @@ function Entry({
 }
 
 export function Runs({ text, onDone }: Group & { readonly text: string }) {
-  const navigate = useNavigate();
+  const go = useGo(onDone);
   const asked = useDeferredValue(text)
     .replace(/[^\p{L}\p{N}_.-]+/gu, " ")
     .trim();
@@ -60,10 +69,7 @@ export function Runs({ text, onDone }: Group & { readonly text: string }) {
         <Entry
           key={run.id}
           value={`run ${run.name} ${run.id}`}
-          onSelect={() => {
-            void navigate({ to: "/runs/$id/charts", params: { id: run.id } });
-            onDone();
-          }}
+          onSelect={() => void go({ to: "/runs/$id/charts", params: { id: run.id } })}
         >
           <span className="grow">
             <Name>{run.name}</Name>
@@ -77,11 +83,9 @@ export function Runs({ text, onDone }: Group & { readonly text: string }) {
 
 /** Tabs, metrics, commands and exports of the open run. */
 export function OfRun({ id, text, onDone }: Group & { readonly id: string; readonly text: string }) {
-  const navigate = useNavigate();
-  const go = (tab: string, search: Record<string, string> = {}) => {
-    void navigate({ to: `/runs/$id/${tab}`, params: { id }, search } as never);
-    onDone();
-  };
+  const go = useGo(onDone);
+  const goTo = (tab: string, search: Record<string, string> = {}) =>
+    void go({ to: `/runs/$id/${tab}`, params: { id }, search } as never);
   const save = (format: "jsonl" | "chrome") => {
     window.location.assign(urlOf("exportRun", { params: { id }, query: { format } }));
     onDone();
@@ -90,28 +94,28 @@ export function OfRun({ id, text, onDone }: Group & { readonly id: string; reado
     <>
       <Command.Group heading="this run">
         {runTabs.map(([tab, word]) => (
-          <Entry key={tab} value={`this run ${word}`} onSelect={() => go(tab)}>
+          <Entry key={tab} value={`this run ${word}`} onSelect={() => goTo(tab)}>
             {word}
           </Entry>
         ))}
       </Command.Group>
       {text === "" ? null : (
         <>
-          <MetricsOfRun id={id} onMetric={(panel) => go("charts", { panel })} />
+          <MetricsOfRun id={id} onMetric={(panel) => goTo("charts", { panel })} />
           <Command.Group heading="commands to this run">
             {commandChoices.map((choice) => (
               <Entry
                 key={choice.type}
                 value={`command ${choice.word} ${choice.type}`}
                 icon={choice.icon}
-                onSelect={() => go("control", { ask: choice.type })}
+                onSelect={() => goTo("control", { ask: choice.type })}
               >
                 {choice.word}… <span className="muted">asks first</span>
               </Entry>
             ))}
           </Command.Group>
           <Command.Group heading="take it along">
-            <Entry value="report to print pdf" icon="image" onSelect={() => go("report")}>
+            <Entry value="report to print pdf" icon="image" onSelect={() => goTo("report")}>
               report to print
             </Entry>
             <Entry value="export everything jsonl" icon="download" onSelect={() => save("jsonl")}>
@@ -123,10 +127,7 @@ export function OfRun({ id, text, onDone }: Group & { readonly id: string; reado
             <Entry
               value="compare this run with others"
               icon="compare"
-              onSelect={() => {
-                void navigate({ to: "/compare", search: { run: [id] } });
-                onDone();
-              }}
+              onSelect={() => void go({ to: "/compare", search: { run: [id] } })}
             >
               compare it with others
             </Entry>
@@ -158,7 +159,7 @@ function MetricsOfRun({ id, onMetric }: { readonly id: string; readonly onMetric
 
 /** Without an open run a metric leads to the table, with its column and the runs in its order. */
 export function RunsMetrics({ onDone }: Group) {
-  const navigate = useNavigate();
+  const go = useGo(onDone);
   const fields = useApi("fields", {}, { staleMs: 60_000 });
   const metrics = fields.data?.fields.filter((field) => field.kind === "metric" && field.field.endsWith(".last")) ?? [];
   return (
@@ -167,10 +168,7 @@ export function RunsMetrics({ onDone }: Group) {
         <Entry
           key={field}
           value={`runs by metric ${headingOf(field)} ${field}`}
-          onSelect={() => {
-            void navigate({ to: "/runs", search: { columns: [field], sort: [field] } });
-            onDone();
-          }}
+          onSelect={() => void go({ to: "/runs", search: { columns: [field], sort: [field] } })}
         >
           <span className="clip grow">
             runs by {headingOf(field)} <span className="muted">{field}</span>
@@ -183,10 +181,8 @@ export function RunsMetrics({ onDone }: Group) {
 }
 
 export function OfPage({ onDone, onHelp }: Group & { readonly onHelp: () => void }) {
-  const navigate = useNavigate();
-  const theme = useTheme();
-  const [, setChoice] = useThemeChoice();
-  const other = theme === "dark" ? "light" : "dark";
+  const go = useGo(onDone);
+  const [other, turn] = useOtherTheme();
   const after = (act: () => void) => () => {
     onDone();
     act();
@@ -195,13 +191,13 @@ export function OfPage({ onDone, onHelp }: Group & { readonly onHelp: () => void
     <>
       <Command.Group heading="views">
         {places.map(({ title, to }) => (
-          <Entry key={to} value={`view ${title}`} onSelect={after(() => void navigate({ to }))}>
+          <Entry key={to} value={`view ${title}`} onSelect={() => void go({ to })}>
             {title}
           </Entry>
         ))}
       </Command.Group>
       <Command.Group heading="actions">
-        <Entry value={`${other} theme`} icon="theme" onSelect={after(() => setChoice(other))}>
+        <Entry value={`${other} theme`} icon="theme" onSelect={after(turn)}>
           {other} theme
         </Entry>
         <Entry

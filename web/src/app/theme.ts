@@ -30,6 +30,13 @@ export function useTheme(): Theme {
   return choice === "system" ? (dark ? "dark" : "light") : choice;
 }
 
+/** The theme that is not shown, and how to turn to it. */
+export function useOtherTheme(): [Theme, () => void] {
+  const [, setChoice] = useThemeChoice();
+  const other = useTheme() === "dark" ? "light" : "dark";
+  return [other, () => setChoice(other)];
+}
+
 /** Keeps the page element in step; used once, by the frame. */
 export function useApplyTheme(): void {
   const theme = useTheme();

@@ -1,9 +1,10 @@
 // The run on screen and its clock, for every panel below: the window, how to set it, the limits.
 
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef } from "react";
+import { createContext, type ReactNode, useContext, useEffect, useMemo } from "react";
 import type { Run } from "#api/contract/run.ts";
 import { largestOf } from "#base/extremes.ts";
 import { isBusy, isTyping } from "../app/typing.ts";
+import { useKeys } from "../part/use-keys.ts";
 import { useNow } from "../part/when.tsx";
 import { toOffsetNs } from "../text/format-time.ts";
 import { type Cursor, pinCursor, setCursor } from "./cursor.ts";
@@ -43,7 +44,12 @@ export function RunClockProvider({ run, children }: { readonly run: Run; readonl
   const limits = useMemo(() => limitsOf(run, startNs, now), [run, startNs, now]);
   const { window, setWindow, pin, setPin } = useClockAddress(startNs);
   usePinnedCursor(pin);
-  useEscape(pin !== null ? () => setPin(null) : window !== null ? () => setWindow(null) : null);
+  // Esc frees the pinned moment, and then clears the window; not while something else wants it.
+  useKeys((event) => {
+    if (event.key !== "Escape" || isTyping(event.target) || isBusy()) return;
+    if (pin !== null) setPin(null);
+    else if (window !== null) setWindow(null);
+  });
   const clock = useMemo<RunClock>(() => {
     const named = window === null ? null : formatWindow(window, startNs);
     return {
@@ -79,19 +85,6 @@ function usePinnedCursor(pin: Pin | null): void {
     },
     [],
   );
-}
-
-/** Esc frees the pinned moment, and then clears the window; not while something else wants it. */
-function useEscape(act: (() => void) | null): void {
-  const latest = useRef(act);
-  latest.current = act;
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && !isTyping(event.target) && !isBusy()) latest.current?.();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, []);
 }
 
 /** Arrival times say nothing about a run that was imported later, so they only count when nothing better is known. */

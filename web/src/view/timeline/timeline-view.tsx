@@ -1,7 +1,7 @@
 // The timeline: minimap, flame chart or flame graph, details of one span or area, and where the time of the window went.
 
 import { useSearch } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { useTheme } from "../../app/theme.ts";
 import { isTyping } from "../../app/typing.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
@@ -10,6 +10,7 @@ import { useRunClock } from "../../clock/run-clock.tsx";
 import { panWindow, type TimeWindow, zoomWindow } from "../../clock/window.ts";
 import { CommandLine, Empty, Loading, PageProblem } from "../../part/notice.tsx";
 import { Splitter, useSplit } from "../../part/splitter.tsx";
+import { useKeys } from "../../part/use-keys.ts";
 import { type Area, AreaPanel } from "./area-panel.tsx";
 import { FlameView } from "./flame-view.tsx";
 import { Minimap } from "./minimap.tsx";
@@ -77,7 +78,7 @@ function OpenTimeline({ extent: found }: { readonly extent: TimeWindow }) {
     [extent, move],
   );
   const leave = area !== null ? () => setArea(null) : find !== "" ? () => change({ find: undefined }) : null;
-  useKeys({
+  useActs({
     ...movesOf(view, move),
     f: () => move(selected === null ? extent : airy(selected)),
     m: () => {
@@ -150,24 +151,18 @@ function movesOf(view: TimeWindow, move: (view: TimeWindow) => void): Record<str
 }
 
 /** Keys of the whole view: no need to click into the canvas first. Typing and open dialogs keep theirs. */
-function useKeys(acts: Readonly<Record<string, () => void>>): void {
-  const latest = useRef(acts);
-  latest.current = acts;
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
-      if (document.querySelector("dialog[open]") !== null) return;
-      const key = event.key.toLowerCase();
-      const act = latest.current[event.shiftKey ? `shift_${key}` : key];
-      if (act === undefined) return;
-      event.preventDefault();
-      // Esc means this view first; the run's clock listens after it.
-      event.stopImmediatePropagation();
-      act();
-    };
-    addEventListener("keydown", onKeyDown);
-    return () => removeEventListener("keydown", onKeyDown);
-  }, []);
+function useActs(acts: Readonly<Record<string, () => void>>): void {
+  useKeys((event) => {
+    if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
+    if (document.querySelector("dialog[open]") !== null) return;
+    const key = event.key.toLowerCase();
+    const act = acts[event.shiftKey ? `shift_${key}` : key];
+    if (act === undefined) return;
+    event.preventDefault();
+    // Esc means this view first; the run's clock listens after it.
+    event.stopImmediatePropagation();
+    act();
+  });
 }
 
 function spanOf({ boxes, box }: PickedBox): SelectedSpan {
