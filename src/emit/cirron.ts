@@ -3,13 +3,14 @@
 
 import type { MarkKind } from "#wire/cirron/encode.ts";
 import type { Attributes } from "./cirron/attributes.ts";
-import { fail, type InferenceOptions, isThenable, wrapInference } from "./cirron/inference.ts";
+import { fail, type InferenceOptions, wrapInference } from "./cirron/inference.ts";
 import { iterate, iterateAsync, type LoopOptions, upTo } from "./cirron/loops.ts";
 import { type Health, Profiler } from "./cirron/profiler.ts";
 import type { ProfileOptions } from "./cirron/settings.ts";
 import type { Model, Parameter, TensorKind } from "./cirron/snapshots.ts";
 import { currentSpan, enter, type MarkValue, runInside, type Span, type SpanOptions } from "./cirron/span.ts";
 import type { Tensor, TensorData, TensorLike } from "./cirron/tensor.ts";
+import { settle } from "./settle.ts";
 
 export type {
   Attributes,
@@ -68,27 +69,15 @@ export function health(): Health {
 /** Runs `fn` inside a new scope. The scope ends when `fn` returns or its promise settles. */
 export function scope<T>(name: string, fn: (span: Span) => T, options?: SpanOptions): T {
   const span = recorder.open(name, currentSpan() ?? recorder.session, options);
-  let result: T;
-  try {
-    result = runInside(span, fn);
-  } catch (error) {
-    fail(span, error);
-    throw error;
-  }
-  if (isThenable(result)) {
-    return Promise.resolve(result).then(
-      (value) => {
-        recorder.close(span);
-        return value;
-      },
-      (error: unknown) => {
-        fail(span, error);
-        throw error;
-      },
-    ) as T;
-  }
-  recorder.close(span);
-  return result;
+  const close = (value: unknown) => {
+    recorder.close(span);
+    return value;
+  };
+  return settle(
+    () => runInside(span, fn),
+    close,
+    (error) => fail(span, error),
+  );
 }
 
 /**

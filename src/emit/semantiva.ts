@@ -27,6 +27,7 @@ import {
   type Values,
 } from "./semantiva/records.ts";
 import { toTraceObject } from "./semantiva/value.ts";
+import { settle } from "./settle.ts";
 
 export type { Check, NodeEvent, NodeStatus, ParameterSource, PipelinePlan, PlannedNode, RunSpaceInput, Values };
 
@@ -248,27 +249,11 @@ export class TraceWriter {
         ...(before === undefined ? {} : { contextBefore: before, contextAfter: { ...context } }),
       });
     };
-    let result: T;
-    try {
-      result = work();
-    } catch (error) {
-      finish({ error });
-      throw error;
-    }
-    if (!(result instanceof Promise)) {
-      finish({ output: result });
-      return result;
-    }
-    return result.then(
-      (output: unknown) => {
-        finish({ output });
-        return output;
-      },
-      (error: unknown) => {
-        finish({ error });
-        throw error;
-      },
-    ) as T;
+    const succeed = (output: unknown) => {
+      finish({ output });
+      return output;
+    };
+    return settle(work, succeed, (error) => finish({ error }));
   }
 
   /** `summary.status` is `ok`, or `error` when there was one. */

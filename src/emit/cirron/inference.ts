@@ -1,6 +1,7 @@
 // Serving functions: each call is a `request` scope. Token counts are read from answers that carry a
 // `usage`, and streamed answers get the time to their first chunk and the pace of the others.
 
+import { settle } from "#emit/settle.ts";
 import type { Attributes } from "./attributes.ts";
 import { nowNs } from "./clock.ts";
 import type { Span } from "./span.ts";
@@ -24,13 +25,11 @@ export function wrapInference<A extends unknown[], R>(
 ): AnyFunction<A, R> {
   return function request(this: unknown, ...args: A): R {
     const span = owner.openRequest({ request_id: crypto.randomUUID().replaceAll("-", ""), ...options.attrs });
-    try {
-      const result = span.run(() => fn.apply(this, args));
-      return settle(owner, span, result) as R;
-    } catch (error) {
-      fail(span, error);
-      throw error;
-    }
+    return settle(
+      () => span.run(() => fn.apply(this, args)),
+      (value) => finish(owner, span, value),
+      (error) => fail(span, error),
+    );
   };
 }
 
@@ -39,19 +38,6 @@ export function fail(span: Span, error: unknown): void {
   const known = error instanceof Error;
   span.set({ "error.type": known ? error.name : typeof error, "error.message": known ? error.message : String(error) });
   span.end();
-}
-
-function settle(owner: RequestOwner, span: Span, result: unknown): unknown {
-  if (isThenable(result)) {
-    return Promise.resolve(result).then(
-      (value) => finish(owner, span, value),
-      (error: unknown) => {
-        fail(span, error);
-        throw error;
-      },
-    );
-  }
-  return finish(owner, span, result);
 }
 
 function finish(owner: RequestOwner, span: Span, value: unknown): unknown {
@@ -117,20 +103,10 @@ class Pace {
   }
 
   turn(next: (...args: unknown[]) => unknown, source: object, args: unknown[]): unknown {
-    let item: unknown;
-    try {
-      item = this.span.run(() => next.apply(source, args));
-    } catch (error) {
-      fail(this.span, error);
-      throw error;
-    }
-    if (!isThenable(item)) return this.took(item);
-    return Promise.resolve(item).then(
-      (value) => this.took(value),
-      (error: unknown) => {
-        fail(this.span, error);
-        throw error;
-      },
+    return settle(
+      () => this.span.run(() => next.apply(source, args)),
+      (item) => this.took(item),
+      (error) => fail(this.span, error),
     );
   }
 
@@ -185,10 +161,6 @@ function toCount(value: unknown): number | undefined {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
-}
-
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return isObject(value) && typeof value["then"] === "function";
 }
 
 /** Streams and generators, but not arrays, maps or strings: those are answers, not streams. */
