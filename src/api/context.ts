@@ -125,7 +125,11 @@ export function decodeCursor(cursor: string | undefined): (string | number | nul
   } catch {
     // Falls through: text that is not JSON is not a cursor.
   }
-  throw new Refusal("cursor_invalid", "This is not a cursor of an earlier page.", {
+  throw refuseCursor();
+}
+
+export function refuseCursor(): Refusal {
+  return new Refusal("cursor_invalid", "This is not a cursor of an earlier page.", {
     hint: "Pass `next` of the page before, unchanged, with the same filter and sort.",
     at: { part: "query", name: "cursor" },
   });
@@ -138,9 +142,12 @@ function isCursorValue(value: unknown): value is string | number | null {
 /** Text values only: cursors of lists that are sorted by 64-bit integers. */
 export function decodeTextCursor(cursor: string | undefined, parts: number): string[] | null {
   const values = decodeCursor(cursor);
-  if (values === null) return null;
+  return values === null ? null : toIntegers(values, parts);
+}
+
+function toIntegers(values: readonly (string | number | null)[], parts: number): string[] {
   if (values.length === parts && values.every((value) => /^-?\d{1,20}$/.test(String(value)))) return values.map(String);
-  return decodeTextCursor("!", parts);
+  throw refuseCursor();
 }
 
 /** A time, then the place of a row: whose journal, the record in it and the row in that. */
@@ -150,8 +157,8 @@ export function decodePlaceCursor(cursor: string | undefined): PlaceCursor | nul
   const values = decodeCursor(cursor);
   if (values === null) return null;
   const [collector] = values.splice(1, 1);
-  if (!/^\w{0,64}$/.test(String(collector))) return decodePlaceCursor("!");
-  const [time, jpos, jrow] = decodeTextCursor(encodeCursor(values) ?? undefined, 3) as [string, string, string];
+  if (!/^\w{0,64}$/.test(String(collector))) throw refuseCursor();
+  const [time, jpos, jrow] = toIntegers(values, 3) as [string, string, string];
   return [time, String(collector), jpos, jrow];
 }
 

@@ -9,7 +9,6 @@ import { compareRoute } from "./routes/compare.ts";
 import { deleteRunRoute, deleteRunsRoute, patchRunRoute } from "./routes/edit.ts";
 import { eventRoute, eventsRoute } from "./routes/events.ts";
 import { exportRunRoute, exportRunsRoute } from "./routes/export.ts";
-import { fieldsRoute } from "./routes/fields.ts";
 import { artifactRoute, artifactsRoute, readBlobRoute, tensorValuesRoute } from "./routes/files.ts";
 import { gapsRoute } from "./routes/gaps.ts";
 import { runHistoryRoute } from "./routes/history.ts";
@@ -29,13 +28,10 @@ import {
   testRuleRoute,
 } from "./routes/rules.ts";
 import { runRoute } from "./routes/run.ts";
-import { listRunsRoute } from "./routes/runs.ts";
+import { fieldsRoute, listRunsRoute } from "./routes/runs.ts";
 import { metricRoute, metricsRoute, seriesRoute } from "./routes/series.ts";
 import { snapshotsRoute, tensorRoute } from "./routes/snapshots.ts";
-import { spanRoute } from "./routes/span.ts";
-import { spanFlameRoute } from "./routes/span-flame.ts";
-import { spanSummaryRoute } from "./routes/span-summary.ts";
-import { spansRoute } from "./routes/spans.ts";
+import { spanFlameRoute, spanRoute, spanSummaryRoute, spansRoute } from "./routes/spans.ts";
 import { sqlRoute, sqlSchemaRoute } from "./routes/sql.ts";
 import { verdictsRoute } from "./routes/verdicts.ts";
 import { deleteViewRoute, saveViewRoute, viewsRoute } from "./routes/views.ts";

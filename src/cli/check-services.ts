@@ -9,7 +9,14 @@ import { whyNoBus } from "#server/peers/check-bus.ts";
 import { createStore } from "#store/client.ts";
 import { tellOldServer } from "#store/engine-version.ts";
 import { int, readRow } from "#store/reader/native-rows.ts";
-import type { Finding } from "./finding.ts";
+
+/** What doctor found: one line each, and what to do about problems. */
+export interface Finding {
+  readonly what: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly hint: string;
+}
 
 const answerMs = 5000;
 

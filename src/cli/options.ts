@@ -16,6 +16,7 @@ export interface SharedOptions {
   readonly unix?: string;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
+  readonly json?: boolean;
 }
 
 /** For commands that talk to a server. */

@@ -12,13 +12,19 @@ export function printJson(context: Context, value: unknown): void {
   context.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-export function printTable(context: Context, columns: readonly Column[], rows: readonly (readonly string[])[]): void {
-  const [head = "", ...lines] = formatTable(columns, rows, widthOf(context.stdout)).split("\n");
+/** A column is its title, where there is no more to say of it. */
+export function printTable(
+  context: Context,
+  columns: readonly (string | Column)[],
+  rows: readonly (readonly string[])[],
+): void {
+  const known = columns.map((column) => (typeof column === "string" ? { title: column } : column));
+  const [head = "", ...lines] = formatTable(known, rows, widthOf(context.stdout)).split("\n");
   printLine(context, paint(context.stdout, context.env, "dim", head));
   for (const line of lines) printLine(context, line);
 }
 
-/** A list instead of a table: each value is printed after the title of its column. */
+/** A table whose columns say what stands in them. */
 export function printRows<Row>(
   context: Context,
   rows: readonly Row[],

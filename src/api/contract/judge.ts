@@ -1,11 +1,15 @@
 // What is wrong with a run or bounds it, in words.
 
 import type { Static } from "typebox";
-import { confidences, findingCodes, findingViews, severities } from "#judge/finding.ts";
+import { confidences, findingCodes, findingViews, type RunMoment, severities } from "#judge/finding.ts";
 import { AsOf, Int64, nullable, TimeNs, word } from "./scalar.ts";
 import { Type } from "./schema.ts";
 
 export const RunPlace = Type.Object({ step: nullable(Int64), ts_ns: TimeNs });
+
+export function toRunPlace({ step, tsNs }: RunMoment): Static<typeof RunPlace> {
+  return { step: step?.toString() ?? null, ts_ns: tsNs.toString() };
+}
 
 export const Verdict = Type.Object({
   code: word(findingCodes),

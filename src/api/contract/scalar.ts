@@ -5,7 +5,7 @@
 //   times are nanoseconds since the epoch (`Int64`), durations are nanoseconds;
 //   JSON sent by a user comes back as its strict JSON text (`JsonText`), so that no reader can round it.
 
-import type { Static, TSchema } from "typebox";
+import type { Static, TSchema, TUnsafe } from "typebox";
 import { Type } from "./schema.ts";
 
 export const Int64 = Type.String({ pattern: "^-?[0-9]{1,20}$", description: "A 64-bit integer in decimal." });
@@ -44,6 +44,11 @@ export function nullable<T extends TSchema>(schema: T) {
 /** A word out of a fixed list. */
 export function word<const W extends string>(words: readonly W[]) {
   return Type.Unsafe<W>({ type: "string", enum: [...words] });
+}
+
+/** The words that a schema made by `word` allows. */
+export function wordsOf<W extends string>(schema: TUnsafe<W>): W[] {
+  return [...(schema as unknown as { readonly enum: readonly W[] }).enum];
 }
 
 /** In a query string a list is the parameter repeated: `run=a&run=b`. */

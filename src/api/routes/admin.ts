@@ -1,7 +1,6 @@
 // The audit, and how long runs are kept.
 
-import { decodeCursor, encodeCursor, type Route } from "#api/context.ts";
-import { Refusal } from "#api/refusal.ts";
+import { decodeCursor, encodeCursor, type Route, refuseCursor } from "#api/context.ts";
 import { toAudit } from "#model/audit.ts";
 import { readAudit, settingOf } from "#query/workspace.ts";
 
@@ -12,10 +11,7 @@ const dayMs = 86_400_000;
 export const auditRoute: Route<"audit"> = async (context, { query, caller }) => {
   const limit = query.limit ?? limitDefault;
   const after = decodeCursor(query.cursor);
-  if (after !== null && (after.length !== 3 || !/^\d{1,19}$/.test(String(after[0]))))
-    throw new Refusal("cursor_invalid", "This is not a cursor of the audit.", {
-      at: { part: "query", name: "cursor" },
-    });
+  if (after !== null && (after.length !== 3 || !/^\d{1,19}$/.test(String(after[0])))) throw refuseCursor();
   const entries = await readAudit(context.sources.store, caller.workspace, limit, after);
   const last = entries.at(-1);
   const next = last === undefined || entries.length < limit ? null : [last.at_ns, last.action, last.target];

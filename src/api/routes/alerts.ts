@@ -1,6 +1,7 @@
 // What rules saw: of all runs, or of one.
 
 import { type ApiContext, ofRun, type Route } from "#api/context.ts";
+import { toRunPlace } from "#api/contract/judge.ts";
 import type { Alert } from "#api/contract/rule.ts";
 import { ownRunsOf } from "#query/runs/find-run.ts";
 import type { Firing } from "#watch/firing.ts";
@@ -41,7 +42,7 @@ export function toAlert(
     armed: isArmed,
     text,
     evidence: [...evidence],
-    at: { step: at.step?.toString() ?? null, ts_ns: at.tsNs.toString() },
+    at: toRunPlace(at),
     metric,
     fired_ns: firedNs.toString(),
     resolved_ns: resolvedNs?.toString() ?? null,

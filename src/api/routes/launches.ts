@@ -1,6 +1,6 @@
 // GET /launches and GET /launches/<id>/<attempt>: sweeps, their plan and a cell for each run.
 
-import { type ApiContext, decodeCursor, encodeCursor, type Route } from "#api/context.ts";
+import { type ApiContext, decodeCursor, encodeCursor, type Route, refuseCursor } from "#api/context.ts";
 import type { LaunchAnswer, LaunchCell } from "#api/contract/launch.ts";
 import type { Cell, RunStatus } from "#api/contract/run.ts";
 import { Refusal } from "#api/refusal.ts";
@@ -30,7 +30,7 @@ function readAfter(cursor: string | undefined): { startNs: bigint; launchKey: st
   if (typeof launchKey === "string" && /^-?\d{1,20}$/.test(String(startNs))) {
     return { startNs: BigInt(String(startNs)), launchKey };
   }
-  throw new Refusal("cursor_invalid", "This is not a cursor of an earlier page.");
+  throw refuseCursor();
 }
 
 export const launchRoute: Route<"launch"> = async (

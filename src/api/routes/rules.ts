@@ -1,6 +1,7 @@
 // Rules: listing and changing them, arming and silencing, and trying them on stored runs.
 
 import { type ApiContext, ofRun, type Route } from "#api/context.ts";
+import { toRunPlace } from "#api/contract/judge.ts";
 import type { TriedRule, WatchedRule } from "#api/contract/rule.ts";
 import { Refusal } from "#api/refusal.ts";
 import { type Rule, sayRule } from "#judge/rule.ts";
@@ -96,7 +97,7 @@ async function tryOn(
     fired: signal !== null,
     text: signal?.text ?? "",
     evidence: [...(signal?.evidence ?? [])],
-    at: signal === null ? null : { step: signal.at.step?.toString() ?? null, ts_ns: signal.at.tsNs.toString() },
+    at: signal && toRunPlace(signal.at),
   }));
   return { tried, fired: tried.filter(({ fired }) => fired).length };
 }

@@ -1,4 +1,4 @@
-// GET /runs: the table of runs, its groups and its cells.
+// GET /runs and GET /fields: the table of runs, its groups, its cells and what it can be asked by.
 
 import { decodeCursor, encodeCursor, type Route } from "#api/context.ts";
 import type { Cell, RunSummary, RunsAnswer, Spark } from "#api/contract/run.ts";
@@ -7,6 +7,7 @@ import { toExactJson } from "#api/exact-json.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { RowCells, TableCell } from "#query/runs/cells.ts";
 import { type FieldRef, parseField } from "#query/runs/field.ts";
+import { listFields } from "#query/runs/fields.ts";
 import { type Filter, parseFilter } from "#query/runs/filter.ts";
 import { listRuns, type RunsQuestion } from "#query/runs/list.ts";
 import type { RunRow } from "#query/runs/row.ts";
@@ -39,6 +40,11 @@ export const listRunsRoute: Route<"runs"> = async (context, { query, caller, sig
     ...(page.grouped === null ? {} : { groups: [...page.grouped.groups] }),
     as_of: asOf,
   });
+};
+
+/** What runs can be filtered, sorted and shown by. */
+export const fieldsRoute: Route<"fields"> = async (context, { query, caller, asOf }) => {
+  return { fields: await listFields(context.sources, caller.workspace, query.q ?? ""), as_of: asOf };
 };
 
 function toSpark(key: string, buckets: Buckets | undefined): Spark | null {

@@ -1,13 +1,15 @@
-// GET /runs/<id>/spans: the timeline of a window.
+// Spans of a run: the timeline of a window, its time by name and by path of nesting, and one span.
 
-import { type Route, refuseRun, toBigInt } from "#api/context.ts";
-import type { Lane, SpansAnswer } from "#api/contract/span.ts";
+import { ofRun, type Route, refuseRun, toBigInt } from "#api/context.ts";
+import type { Lane, SpanDetail, SpansAnswer } from "#api/contract/span.ts";
+import { toExactJson } from "#api/exact-json.ts";
 import { Refusal } from "#api/refusal.ts";
 import { inTurns } from "#base/turns.ts";
 import type { TooManySpans } from "#query/timeline/kept-timelines.ts";
 import { depthMax, type TimelineLane } from "#query/timeline/layout.ts";
 import type { MarkTick } from "#query/timeline/marks.ts";
-import { readBoxes, type ShownTimeline, type TimelineQuestion } from "#query/timeline/read-timeline.ts";
+import { readBoxes, readFlame, type ShownTimeline, type TimelineQuestion } from "#query/timeline/read-timeline.ts";
+import { readSpanDetail, summarizeSpans } from "#query/timeline/span-detail.ts";
 import { noIndex, type TimelineSpans } from "#query/timeline/spans.ts";
 import type { TimelineBoxes } from "#query/timeline/window.ts";
 
@@ -20,8 +22,45 @@ export const spansRoute: Route<"spans"> = async (context, request) => {
   return inTurns(answer(orRefuse(found, question.id), request.asOf));
 };
 
-/** What every route asks of a timeline. */
-export function toQuestion({ params, caller, query }: TimelineRequest): TimelineQuestion {
+export const spanFlameRoute: Route<"spanFlame"> = async (context, request) => {
+  const { lane } = request.query;
+  const question = toQuestion(request);
+  const lanes = lane === undefined ? null : new Set(lane);
+  const { names, flame } = orRefuse(await readFlame(context.sources, question, lanes, request.signal), question.id);
+  return {
+    names: [...names],
+    nodes: { parent: flame.parent, name: flame.name, count: flame.count, wall_ns: flame.wall, gpu_ns: flame.gpu },
+    total: flame.count.reduce((sum, count) => sum + count, 0),
+    as_of: request.asOf,
+  };
+};
+
+export const spanSummaryRoute: Route<"spanSummary"> = ofRun(async (context, { query, asOf, groups }) => {
+  const fromNs = toBigInt(query.from_ns);
+  const toNs = toBigInt(query.to_ns);
+  const byRank = query.by === "name_rank";
+  const rows = await summarizeSpans(context.sources, { groups, fromNs, toNs }, byRank);
+  const times = rows.map((row) => [BigInt(row.first_ns), BigInt(row.last_ns)] as const);
+  const first = fromNs ?? times.reduce((least, [from]) => (from < least ? from : least), times[0]?.[0] ?? 0n);
+  const last = toNs ?? times.reduce((most, [, to]) => (to > most ? to : most), times[0]?.[1] ?? 0n);
+  const lengthNs = Math.max(1, Number(last - first));
+  return {
+    rows: rows.map(({ first_ns: _, last_ns: __, ...row }) => ({ ...row, share: Number(row.wall_ns) / lengthNs })),
+    as_of: asOf,
+  };
+});
+
+export const spanRoute: Route<"span"> = ofRun(async (context, { asOf, run, params, groups }) => {
+  const span = await readSpanDetail(context.sources, groups, params.span);
+  if (span !== null) return toExactJson<SpanDetail>({ ...span, session: run.runId, as_of: asOf });
+  throw new Refusal("span_not_found", `This run has no span ${JSON.stringify(params.span)}.`, {
+    hint: "It may be an ancestor that never arrived: then only its children are known.",
+    at: { part: "path", name: "span" },
+  });
+});
+
+/** What the routes of a timeline ask. */
+function toQuestion({ params, caller, query }: TimelineRequest): TimelineQuestion {
   const { workspace } = caller;
   return { workspace, id: params.id, fromNs: toBigInt(query.from_ns), toNs: toBigInt(query.to_ns) };
 }
@@ -33,7 +72,7 @@ interface TimelineRequest {
 }
 
 /** Of a run that is there and not too large. */
-export function orRefuse<T extends object>(found: T | TooManySpans | null, id: string): T {
+function orRefuse<T extends object>(found: T | TooManySpans | null, id: string): T {
   if (found === null) throw refuseRun(id);
   if ("tooMany" in found) throw tooManySpans(found);
   return found;

@@ -1,7 +1,7 @@
 // GET /runs/<id>/verdicts: what is wrong with a run or bounds it, in words.
 
 import { ofRun, type Route } from "#api/context.ts";
-import type { Verdict } from "#api/contract/judge.ts";
+import { toRunPlace, type Verdict } from "#api/contract/judge.ts";
 import type { Finding } from "#judge/finding.ts";
 import { judgeStoredRun } from "#query/judge/read-evidence.ts";
 
@@ -11,9 +11,5 @@ export const verdictsRoute: Route<"verdicts"> = ofRun(async (context, { asOf, ru
 });
 
 function toVerdict({ at, evidence, ...finding }: Finding): Verdict {
-  return {
-    ...finding,
-    evidence: [...evidence],
-    at: at === null ? null : { step: at.step?.toString() ?? null, ts_ns: at.tsNs.toString() },
-  };
+  return { ...finding, evidence: [...evidence], at: at && toRunPlace(at) };
 }

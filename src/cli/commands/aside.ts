@@ -7,8 +7,6 @@ import { formatBytes, formatCount } from "#cli/format.ts";
 import { addConnectOptions, addJsonOption, toCount } from "#cli/options.ts";
 import { printJson, printLine, printTable } from "#cli/print.ts";
 
-type AsideOptions = ConnectOptions & { readonly json?: boolean };
-
 export function addAside(program: Command, context: Context): void {
   const aside = program
     .command("aside")
@@ -21,16 +19,15 @@ export function addAside(program: Command, context: Context): void {
     .command("list", { isDefault: true })
     .summary("list them with the reasons")
     .addHelpText("after", "\nExample:\n  tributary aside list\n");
-  addJsonOption(addConnectOptions(list)).action((options: AsideOptions) =>
+  addJsonOption(addConnectOptions(list)).action((options: ConnectOptions) =>
     withClient(context, options, async (client) => {
       const answer = await client.call("setAside", {});
       if (options.json) return printJson(context, answer);
       if (answer.records.length === 0) return printLine(context, "Nothing is set aside.");
-      const columns = ["POSITION", "SET ASIDE", "TRIES", "SIZE", "REASON"].map((title) => ({ title }));
       const rows = answer.records.map(({ position, at, tries, bytes, reason }) => {
         return [String(position), at, String(tries), formatBytes(bytes), reason];
       });
-      printTable(context, columns, rows);
+      printTable(context, ["POSITION", "SET ASIDE", "TRIES", "SIZE", "REASON"], rows);
     }),
   );
 
@@ -39,7 +36,7 @@ export function addAside(program: Command, context: Context): void {
     .summary("try them again, as after an upgrade")
     .argument("[positions...]", "only these, from the list (default: all)")
     .addHelpText("after", "\nExample:\n  tributary aside retry 1203\n");
-  addJsonOption(addConnectOptions(retry)).action((positions: string[], options: AsideOptions) =>
+  addJsonOption(addConnectOptions(retry)).action((positions: string[], options: ConnectOptions) =>
     withClient(context, options, async (client) => {
       const body = positions.length === 0 ? {} : { positions: positions.map(toCount) };
       const answer = await client.call("retryAside", { body });

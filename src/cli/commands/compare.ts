@@ -11,7 +11,6 @@ import { printJson, printLine, printTable, printTitle } from "#cli/print.ts";
 interface CompareOptions extends ConnectOptions {
   readonly metric?: string[];
   readonly all?: boolean;
-  readonly json?: boolean;
 }
 
 export function addCompare(program: Command, context: Context): void {

@@ -12,7 +12,6 @@ import { printJson, printLine } from "#cli/print.ts";
 interface DeleteOptions extends ConnectOptions {
   readonly filter?: string;
   readonly yes?: boolean;
-  readonly json?: boolean;
 }
 
 export function addDelete(program: Command, context: Context): void {

@@ -5,14 +5,13 @@ import { access, stat, statfs } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
 import type { Command } from "commander";
+import type { AnswerOf } from "#api/contract/routes.ts";
 import { toOldNodeSentence } from "#base/old-node.ts";
-import { checkServices } from "#cli/check-services.ts";
-import type { Client } from "#cli/client.ts";
-import { createClient } from "#cli/client.ts";
+import { checkServices, type Finding } from "#cli/check-services.ts";
+import { type Client, createClient } from "#cli/client.ts";
 import { answers } from "#cli/connect.ts";
 import { type Context, paint } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
-import type { Finding } from "#cli/finding.ts";
 import { formatBytes } from "#cli/format.ts";
 import { addConnectOptions, addJsonOption, type SharedOptions, toConfig } from "#cli/options.ts";
 import { keyFor } from "#cli/own-key.ts";
@@ -31,7 +30,7 @@ export function addDoctor(program: Command, context: Context): void {
         "Exits 1 when something is wrong.",
     )
     .addHelpText("after", "\nExample:\n  tributary doctor\n");
-  addJsonOption(addConnectOptions(command)).action(async (options: SharedOptions & { json?: boolean }) => {
+  addJsonOption(addConnectOptions(command)).action(async (options: SharedOptions) => {
     const config = toConfig(context, options);
     const running = await answers(config.server);
     const findings = [
@@ -117,19 +116,13 @@ async function checkConfinement(): Promise<Finding> {
 
 async function checkServer(client: Client): Promise<Finding[]> {
   const response = await client.open("readyz", {});
-  const { ready, problems, degraded } = (await response.json()) as Readyz;
+  const { ready, problems, degraded } = (await response.json()) as AnswerOf<"readyz">;
   const hint = "Its log says more.";
   const detail = ready ? `${client.url} is ready` : problems.join(" ");
   return [
     { what: "Server", ok: ready, detail, hint },
     ...degraded.map((sentence) => ({ what: "Server", ok: false, detail: sentence, hint })),
   ];
-}
-
-interface Readyz {
-  readonly ready: boolean;
-  readonly problems: readonly string[];
-  readonly degraded: readonly string[];
 }
 
 /** Accepted records that could not be applied. */

@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Command, Option } from "commander";
 import { ExportFormat, ExportKind } from "#api/contract/export.ts";
+import { wordsOf } from "#api/contract/scalar.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
@@ -21,7 +22,6 @@ interface ExportOptions extends ConnectOptions {
 }
 
 export function addExport(program: Command, context: Context): void {
-  const words = (schema: object) => [...((schema as { enum: string[] }).enum ?? [])];
   const command = program
     .command("export")
     .summary("write a run, or several, to a file")
@@ -31,8 +31,8 @@ export function addExport(program: Command, context: Context): void {
         "to another receiver instead.",
     )
     .argument("[run]", "id or alias; or use --filter")
-    .addOption(new Option("--format <format>", "what to write").choices(words(ExportFormat)).default("jsonl"))
-    .addOption(new Option("--kind <kind>", "what of the run, for CSV and Parquet").choices(words(ExportKind)))
+    .addOption(new Option("--format <format>", "what to write").choices(wordsOf(ExportFormat)).default("jsonl"))
+    .addOption(new Option("--kind <kind>", "what of the run, for CSV and Parquet").choices(wordsOf(ExportKind)))
     .option("--filter <filter>", "the runs to export")
     .option("--out <file>", "where to write (default: standard output)")
     .option("--to <url>", "send to this OTLP receiver, as OTEL_EXPORTER_OTLP_ENDPOINT names it")

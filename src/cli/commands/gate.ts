@@ -13,7 +13,6 @@ import { printFired } from "./rules.ts";
 
 interface GateOptions extends ConnectOptions {
   readonly rules: string;
-  readonly json?: boolean;
 }
 
 export function addGate(program: Command, context: Context): void {

@@ -14,7 +14,6 @@ interface ImportCommandOptions extends ConnectOptions {
   readonly follow?: boolean;
   readonly speed: string;
   readonly runId?: string;
-  readonly json?: boolean;
 }
 
 export function addImport(program: Command, context: Context): void {

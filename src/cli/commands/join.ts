@@ -8,10 +8,6 @@ import { formatCount } from "#cli/format.ts";
 import { addConnectOptions, addJsonOption } from "#cli/options.ts";
 import { printJson, printLine } from "#cli/print.ts";
 
-interface JoinOptions extends ConnectOptions {
-  readonly json?: boolean;
-}
-
 export function addJoin(program: Command, context: Context): void {
   const command = program
     .command("join")
@@ -19,7 +15,7 @@ export function addJoin(program: Command, context: Context): void {
     .description("Joins runs that belong together: the others become part of the first, with their live data.")
     .argument("<run...>", "the run that stays, then those that join it")
     .addHelpText("after", "\nExample:\n  tributary join my-run 6f1c0a52\n");
-  addJsonOption(addConnectOptions(command)).action(([id, ...ids]: string[], options: JoinOptions) =>
+  addJsonOption(addConnectOptions(command)).action(([id, ...ids]: string[], options: ConnectOptions) =>
     withClient(context, options, async (client) => {
       if (id === undefined || ids.length === 0)
         throw new Exit(exitCodes.usage, "Name the run that stays, then those that join it.");
@@ -37,7 +33,7 @@ export function addPart(program: Command, context: Context): void {
     .description("Parts a run from the one it was joined to. Given that one, parts all runs joined to it.")
     .argument("<run>", "a joined run, or the run that others were joined to")
     .addHelpText("after", "\nExample:\n  tributary part my-run\n");
-  addJsonOption(addConnectOptions(command)).action((id: string, options: JoinOptions) =>
+  addJsonOption(addConnectOptions(command)).action((id: string, options: ConnectOptions) =>
     withClient(context, options, async (client) => {
       const answer = await client.call("partRuns", { params: { id } });
       if (options.json) return printJson(context, answer);

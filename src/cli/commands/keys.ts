@@ -1,21 +1,20 @@
 // tributary keys: who may use the server.
 
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { Scope } from "#api/contract/admin.ts";
+import { wordsOf } from "#api/contract/scalar.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import { type Context, paint } from "#cli/context.ts";
 import { formatAgo } from "#cli/format.ts";
 import { addConnectOptions, addJsonOption } from "#cli/options.ts";
 import { printJson, printLine, printTable } from "#cli/print.ts";
 
-const scopes = ["ingest", "read", "control", "admin"] as const;
-
-type Scope = (typeof scopes)[number];
+const scopes = wordsOf(Scope);
 
 interface CreateOptions extends ConnectOptions {
   readonly name: string;
   readonly scope?: Scope[];
   readonly workspace?: string;
-  readonly json?: boolean;
 }
 
 export function addKeys(program: Command, context: Context): void {
@@ -30,14 +29,13 @@ export function addKeys(program: Command, context: Context): void {
     .command("list", { isDefault: true })
     .summary("list the keys")
     .addHelpText("after", "\nExample:\n  tributary keys list\n");
-  addJsonOption(addConnectOptions(list)).action((options: ConnectOptions & { json?: boolean }) =>
+  addJsonOption(addConnectOptions(list)).action((options: ConnectOptions) =>
     withClient(context, { ...options, mayCreate: true }, async (client) => {
       const answer = await client.call("keys", {});
       if (options.json) return printJson(context, answer);
       if (answer.keys.length === 0)
         return printLine(context, "No keys. Create one with: tributary keys create --name NAME");
       const nowNs = BigInt(Date.now()) * 1_000_000n;
-      const columns = ["ID", "NAME", "WORKSPACE", "SCOPES", "CREATED", "LAST USED"].map((title) => ({ title }));
       const rows = answer.keys.map((key) => [
         key.id,
         key.name,
@@ -46,7 +44,7 @@ export function addKeys(program: Command, context: Context): void {
         formatAgo(BigInt(key.created_ns), nowNs),
         key.last_used_ns === null ? "never" : formatAgo(BigInt(key.last_used_ns), nowNs),
       ]);
-      printTable(context, columns, rows);
+      printTable(context, ["ID", "NAME", "WORKSPACE", "SCOPES", "CREATED", "LAST USED"], rows);
     }),
   );
 
@@ -77,7 +75,7 @@ export function addKeys(program: Command, context: Context): void {
     .summary("revoke a key")
     .argument("<id>", "its id, from the list")
     .addHelpText("after", "\nExample:\n  tributary keys revoke k_1a2b3c4d\n");
-  addJsonOption(addConnectOptions(revoke)).action((key: string, options: ConnectOptions & { json?: boolean }) =>
+  addJsonOption(addConnectOptions(revoke)).action((key: string, options: ConnectOptions) =>
     withClient(context, options, async (client) => {
       const answer = await client.call("deleteKey", { params: { key } });
       if (options.json) return printJson(context, answer);

@@ -16,7 +16,7 @@ export function addPostMortem(program: Command, context: Context): void {
     .description("Says why a run died: when each worker was last heard of, what was open, and the last metrics.")
     .argument("<run>", "id or alias")
     .addHelpText("after", "\nExample:\n  tributary post-mortem my-run\n");
-  addJsonOption(addConnectOptions(command)).action((id: string, options: ConnectOptions & { json?: boolean }) =>
+  addJsonOption(addConnectOptions(command)).action((id: string, options: ConnectOptions) =>
     withClient(context, options, async (client) => {
       const found = await client.call("postMortem", { params: { id } });
       if (options.json) return printJson(context, found);
@@ -50,7 +50,6 @@ function printCause(context: Context, found: PostMortem): void {
 function printWorkers(context: Context, { workers }: PostMortem): void {
   if (workers.length === 0) return;
   printTitle(context, "Last signs of life");
-  const columns = ["WORKER", "LAST HEARD", "BEFORE THE LAST", "STEP", "DOING"].map((title) => ({ title }));
   const rows = workers.map(({ worker, last_ns, behind_ns, last_step, doing }) => [
     worker === "" ? "–" : worker,
     formatTime(BigInt(last_ns)),
@@ -58,7 +57,7 @@ function printWorkers(context: Context, { workers }: PostMortem): void {
     last_step ?? "",
     toPlainText(doing),
   ]);
-  printTable(context, columns, rows);
+  printTable(context, ["WORKER", "LAST HEARD", "BEFORE THE LAST", "STEP", "DOING"], rows);
 }
 
 function printOpen(context: Context, { open }: PostMortem): void {
@@ -76,12 +75,11 @@ function printOpen(context: Context, { open }: PostMortem): void {
 function printMetrics(context: Context, { metrics }: PostMortem): void {
   if (metrics.length === 0) return;
   printTitle(context, "Last metrics");
-  const columns = ["KEY", "LAST", "STEP", "NOT FINITE"].map((title) => ({ title }));
   const rows = metrics.map(({ key, phase, last, last_step, nan, pos_inf, neg_inf }) => [
     phase === "" ? key : `${key} (${phase})`,
     formatNumber(last),
     last_step ?? "",
     nan + pos_inf + neg_inf === 0 ? "" : String(nan + pos_inf + neg_inf),
   ]);
-  printTable(context, columns, rows);
+  printTable(context, ["KEY", "LAST", "STEP", "NOT FINITE"], rows);
 }

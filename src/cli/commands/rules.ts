@@ -10,8 +10,6 @@ import { addConnectOptions, addJsonOption } from "#cli/options.ts";
 import { printJson, printLine, printTable } from "#cli/print.ts";
 import { duration } from "#config/kinds.ts";
 
-type Options = ConnectOptions & { readonly json?: boolean };
-
 export function addRules(program: Command, context: Context): void {
   const rules = program
     .command("rules")
@@ -30,14 +28,13 @@ function addList(rules: Command, context: Context): void {
     .command("list", { isDefault: true })
     .summary("list the rules")
     .addHelpText("after", "\nExample:\n  tributary rules list\n");
-  addJsonOption(addConnectOptions(list)).action((options: Options) =>
+  addJsonOption(addConnectOptions(list)).action((options: ConnectOptions) =>
     withClient(context, options, async (client) => {
       const answer = await client.call("rules", {});
       if (options.json) return printJson(context, answer);
-      const columns = ["NAME", "STATE", "FROM", "DOES", "FIRES WHEN"].map((title) => ({ title }));
       printTable(
         context,
-        columns,
+        ["NAME", "STATE", "FROM", "DOES", "FIRES WHEN"],
         answer.rules.map((rule) => [rule.name, stateOf(rule), rule.origin, toActions(rule), rule.means]),
       );
       if (!answer.watching) printLine(context, "Rules are not watched on this server (watch.rules is off).");
@@ -67,17 +64,21 @@ function addTest(rules: Command, context: Context): void {
     .option("--runs <n>", "how many runs", "20")
     .option("--filter <filter>", "only runs that match")
     .addHelpText("after", "\nExample:\n  tributary rules test diverge --filter 'experiment:gpt'\n");
-  addJsonOption(addConnectOptions(test)).action((name: string, options: Options & { runs: string; filter?: string }) =>
-    withClient(context, options, async (client) => {
-      const runs = Number(options.runs);
-      if (!Number.isInteger(runs) || runs < 1 || runs > 500)
-        throw new Exit(exitCodes.usage, "--runs must be a number from 1 to 500.");
-      const body = { name, runs, ...(options.filter === undefined ? {} : { filter: options.filter }) };
-      const answer = await client.call("testRule", { body });
-      if (options.json) return printJson(context, answer);
-      printFired(context, answer.tried);
-      printLine(context, `${name} would have fired on ${answer.fired} of ${formatCount(answer.tried.length, "run")}.`);
-    }),
+  addJsonOption(addConnectOptions(test)).action(
+    (name: string, options: ConnectOptions & { runs: string; filter?: string }) =>
+      withClient(context, options, async (client) => {
+        const runs = Number(options.runs);
+        if (!Number.isInteger(runs) || runs < 1 || runs > 500)
+          throw new Exit(exitCodes.usage, "--runs must be a number from 1 to 500.");
+        const body = { name, runs, ...(options.filter === undefined ? {} : { filter: options.filter }) };
+        const answer = await client.call("testRule", { body });
+        if (options.json) return printJson(context, answer);
+        printFired(context, answer.tried);
+        printLine(
+          context,
+          `${name} would have fired on ${answer.fired} of ${formatCount(answer.tried.length, "run")}.`,
+        );
+      }),
   );
 }
 
@@ -97,7 +98,7 @@ function addArm(rules: Command, context: Context): void {
     .argument("<rule>", "its name")
     .option("--off", "make it a dry run")
     .addHelpText("after", "\nExample:\n  tributary rules test stop-on-nan && tributary rules arm stop-on-nan\n");
-  addJsonOption(addConnectOptions(arm)).action((rule: string, options: Options & { off?: boolean }) =>
+  addJsonOption(addConnectOptions(arm)).action((rule: string, options: ConnectOptions & { off?: boolean }) =>
     withClient(context, options, async (client) => {
       const answer = await client.call("armRule", { params: { rule }, body: { armed: options.off !== true } });
       if (options.json) return printJson(context, answer);
@@ -113,7 +114,7 @@ function addSilence(rules: Command, context: Context): void {
     .argument("<rule>", "its name")
     .argument("<time>", "such as 2h, or off to end the silence")
     .addHelpText("after", "\nExample:\n  tributary rules silence stall 8h\n");
-  addJsonOption(addConnectOptions(silence)).action((rule: string, time: string, options: Options) =>
+  addJsonOption(addConnectOptions(silence)).action((rule: string, time: string, options: ConnectOptions) =>
     withClient(context, options, async (client) => {
       const ms = time === "off" ? 0 : duration.read(time);
       if (ms === undefined) throw new Exit(exitCodes.usage, `The time must be ${duration.allowed}, or off.`);
@@ -130,7 +131,7 @@ function addAlerts(rules: Command, context: Context): void {
     .summary("what rules saw")
     .option("--run <id>", "only of this run")
     .addHelpText("after", "\nExample:\n  tributary rules alerts --run my-run\n");
-  addJsonOption(addConnectOptions(alerts)).action((options: Options & { run?: string }) =>
+  addJsonOption(addConnectOptions(alerts)).action((options: ConnectOptions & { run?: string }) =>
     withClient(context, options, async (client) => {
       const { run: id } = options;
       const answer =
@@ -140,7 +141,6 @@ function addAlerts(rules: Command, context: Context): void {
       if (options.json) return printJson(context, answer);
       if (answer.alerts.length === 0) return printLine(context, "No rule has fired.");
       const nowNs = BigInt(Date.now()) * 1_000_000n;
-      const columns = ["WHEN", "RULE", "STATE", "RUN", "WHAT"].map((title) => ({ title }));
       const rows = answer.alerts.map((alert) => [
         formatAgo(BigInt(alert.fired_ns), nowNs),
         alert.rule,
@@ -148,7 +148,7 @@ function addAlerts(rules: Command, context: Context): void {
         alert.run,
         alert.text,
       ]);
-      printTable(context, columns, rows);
+      printTable(context, ["WHEN", "RULE", "STATE", "RUN", "WHAT"], rows);
     }),
   );
 }

@@ -14,7 +14,6 @@ interface RunsOptions extends ConnectOptions {
   readonly column?: string[];
   readonly limit: number;
   readonly archived?: boolean;
-  readonly json?: boolean;
 }
 
 export function addRuns(program: Command, context: Context): void {

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Argument, type Command } from "commander";
 import { CommandType, type Command as SentCommand } from "#api/contract/command.ts";
+import { wordsOf } from "#api/contract/scalar.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
@@ -14,19 +15,17 @@ interface SendOptions extends ConnectOptions {
   readonly worker?: string;
   readonly reason?: string;
   readonly wait: number;
-  readonly json?: boolean;
 }
 
 const settled = new Set(["confirmed", "refused", "expired", "cancelled"]);
 
 export function addSend(program: Command, context: Context): void {
-  const types = (CommandType as unknown as { enum: CommandType[] }).enum;
   const command = program
     .command("send")
     .summary("send a command to a running job")
     .description("Sends a command to the workers of a run that accept commands, and waits for their answer.")
     .argument("<run>", "id or alias")
-    .addArgument(new Argument("<command>", "what to do").choices(types))
+    .addArgument(new Argument("<command>", "what to do").choices(wordsOf(CommandType)))
     .option("--payload <json>", "what the command needs, e.g. '{\"lr\": 0.001}'")
     .option("--worker <id>", "only this worker")
     .option("--reason <text>", "why, for the audit")

@@ -17,7 +17,6 @@ import { toPlainText } from "#cli/table.ts";
 
 interface ShowOptions extends ConnectOptions {
   readonly metric?: string[];
-  readonly json?: boolean;
 }
 
 export function addShow(program: Command, context: Context): void {

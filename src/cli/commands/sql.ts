@@ -16,7 +16,6 @@ interface SqlOptions extends ConnectOptions {
   readonly format: "table" | "json" | "csv" | "parquet";
   readonly limit?: number;
   readonly out?: string;
-  readonly json?: boolean;
 }
 
 export function addSql(program: Command, context: Context): void {

@@ -17,7 +17,6 @@ import { toPlainText } from "#cli/table.ts";
 interface TailOptions extends ConnectOptions {
   readonly metric?: string[];
   readonly logs: boolean;
-  readonly json?: boolean;
 }
 
 const ended = new Set(["completed", "failed", "killed", "lost"]);

@@ -1,5 +1,7 @@
 // What an import has done so far.
 
+import type { Static } from "typebox";
+import type { BatchAccepted, StreamAccepted } from "#api/contract/ingest.ts";
 import type { ReadFault } from "#protocol/reading/reader.ts";
 
 export interface ImportTotals {
@@ -15,12 +17,7 @@ export interface ImportTotals {
 }
 
 /** What the ingest routes say of a body; a batch has fewer words. */
-interface IngestAnswer {
-  readonly batch_id?: string;
-  readonly accepted?: number;
-  readonly duplicates?: number;
-  readonly faults?: readonly { line?: number; offset?: number; code: string; message: string }[];
-}
+type IngestAnswer = Partial<Static<typeof BatchAccepted> & Static<typeof StreamAccepted>>;
 
 const faultsMax = 100;
 
