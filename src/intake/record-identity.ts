@@ -5,7 +5,7 @@ import { idWords } from "./id-map.ts";
 
 const salts = new Map<string, Uint32Array>();
 
-/** Puts the identity of a line or fault into the scratch that an IdMap reads; one in two workspaces is two records. */
+/** Puts the identity of a fault into the scratch that an IdMap reads; one in two workspaces is two records. */
 export function loadIdentity(digest: Uint8Array, workspace: string): void {
   const salt = workspaceSalt(workspace);
   for (let word = 0, at = 0; word < 4; word++) {
@@ -13,6 +13,12 @@ export function loadIdentity(digest: Uint8Array, workspace: string): void {
     for (const end = at + 4; at < end; at++) value = (value << 8) | (digest[at] as number);
     idWords[word] = value ^ (salt[word] as number);
   }
+}
+
+/** The same for a line, by the first four words of its digest. */
+export function loadLineIdentity(words: Uint32Array, from: number, workspace: string): void {
+  const salt = workspaceSalt(workspace);
+  for (let word = 0; word < 4; word++) idWords[word] = (words[from + word] as number) ^ (salt[word] as number);
 }
 
 function workspaceSalt(workspace: string): Uint32Array {

@@ -2,15 +2,16 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { ArrayColumn, NullableColumn } from "#base/columns.ts";
+import { atOnce } from "#base/turns.ts";
 import type { Applied } from "#intake/applied.ts";
 import type { KnownRecords } from "#intake/intake-state.ts";
 import { KnownGroups } from "#intake/known-groups.ts";
 import { RecentIds } from "#intake/recent-ids.ts";
 import { applySemantiva } from "#intake/semantiva/apply.ts";
+import { readLinesInSteps } from "#intake/semantiva/lines-input.ts";
 import type { AnyColumn, FactTable } from "#model/tables.ts";
 import type { LifecycleRow, NodeRow } from "#store/reader/pipelines.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
-import { decodeLines } from "#wire/semantiva/decode-lines.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
 
 const registry = createRegistry(bundledSchemas);
@@ -37,7 +38,7 @@ export function feed(chunks: readonly string[], options: FeedOptions = {}): Fed 
   const state = createState();
   const applied = chunks.map((chunk, position) => {
     const body = new TextEncoder().encode(chunk);
-    const decoded = decodeLines({ body, file: "", firstLine: 1, offset: 0 }, registry);
+    const decoded = atOnce(readLinesInSteps({ workspace, body, file: "", firstLine: 1, offset: 0 }, registry));
     return applySemantiva(state, decoded, {
       workspace,
       receivedNs,
@@ -80,7 +81,7 @@ function rowsOf(applied: Applied, table: FactTable): Row[] {
   const columns = Object.entries<AnyColumn>(part.rows);
   return Array.from({ length: part.rows.group_key.length }, (_, row) =>
     Object.fromEntries(columns.map(([name, column]) => [name, cell(column, row)])),
-  );
+  ).filter((_, row) => part.dropped?.[row] !== 1);
 }
 
 function cell(column: AnyColumn, row: number): unknown {

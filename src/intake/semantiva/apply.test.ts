@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { ArrayColumn, NullableColumn } from "#base/columns.ts";
+import { atOnce } from "#base/turns.ts";
 import type { Applied } from "#intake/applied.ts";
 import type { ArrivedAt } from "#intake/input.ts";
 import type { KnownRecords } from "#intake/intake-state.ts";
@@ -10,9 +11,9 @@ import { RecentIds } from "#intake/recent-ids.ts";
 import { rowFlags } from "#model/row-flags.ts";
 import type { AnyColumn, FactTable } from "#model/tables.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
-import { decodeLines } from "#wire/semantiva/decode-lines.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
 import { applySemantiva } from "./apply.ts";
+import { readLinesInSteps } from "./lines-input.ts";
 
 const registry = createRegistry(bundledSchemas);
 const encoder = new TextEncoder();
@@ -25,7 +26,6 @@ function createState(): KnownRecords {
 
 function apply(body: Uint8Array | string, state = createState(), meta: Partial<ArrivedAt> = {}): Applied {
   const bytes = typeof body === "string" ? encoder.encode(body) : body;
-  const chunk = decodeLines({ body: bytes, file: "t.jsonl", firstLine: 1, offset: 0 }, registry);
   const arrival = {
     workspace: "w",
     receivedNs: 5n,
@@ -33,8 +33,10 @@ function apply(body: Uint8Array | string, state = createState(), meta: Partial<A
     transport: "http",
     runOverride: null,
     imported: false,
+    ...meta,
   };
-  return applySemantiva(state, chunk, { ...arrival, ...meta });
+  const source = { workspace: arrival.workspace, body: bytes, file: "t.jsonl", firstLine: 1, offset: 0 };
+  return applySemantiva(state, atOnce(readLinesInSteps(source, registry)), arrival);
 }
 
 function cell(column: AnyColumn, row: number): unknown {
@@ -56,7 +58,7 @@ function rowsOf(applied: Applied, table: FactTable): Row[] {
   for (const [name, column] of columns) expect(column.length, `${table}.${name}`).toBe(count);
   return Array.from({ length: count }, (_, row) =>
     Object.fromEntries(columns.map(([name, column]) => [name, cell(column, row)])),
-  );
+  ).filter((_, row) => part.dropped?.[row] !== 1);
 }
 
 const combinatorial = readFileSync(`${fixtures}/rs_combinatorial_file/run_space_demo.trace.jsonl`);
@@ -288,7 +290,8 @@ describe("applySemantiva", () => {
 
   it("reports a line beyond the limit by its length and keeps its head", () => {
     const body = encoder.encode(`{"a":"${"x".repeat(9000)}"}\n{}`);
-    const chunk = decodeLines({ body, file: "", firstLine: 4, offset: 100 }, registry, { lineBytesMax: 5000 });
+    const source = { workspace: "w", body, file: "", firstLine: 4, offset: 100 };
+    const chunk = atOnce(readLinesInSteps(source, registry, { lineBytesMax: 5000 }));
     expect(chunk.faulty.map(({ fault }) => fault)).toMatchObject([
       { code: "line_too_long", place: { line: 4, offset: 100 }, raw: { length: 4096 } },
       { code: "semantiva_header", place: { line: 5, offset: 9109 } },

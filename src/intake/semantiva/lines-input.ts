@@ -1,17 +1,14 @@
 // Lines of a trace as an input: whole ones, and where in their file or stream they begin.
 
+import { atOnce } from "#base/turns.ts";
 import type { Input } from "#intake/input.ts";
 import type { Decoded, InputKind } from "#intake/input-kind.ts";
+import type { GroupKey } from "#model/group-key.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
-import {
-  decodeLines,
-  decodeLinesInSteps,
-  type LinesSource,
-  longLineBytes,
-  type SemantivaChunk,
-} from "#wire/semantiva/decode-lines.ts";
+import { decodeLinesInSteps, type LineLimits, type LinesSource } from "#wire/semantiva/decode-lines.ts";
 import { createRegistry, createRegistryInSteps, type Registry } from "#wire/semantiva/registry.ts";
-import { applySemantiva, applySemantivaInSteps, groupsOf, placeFaults } from "./apply.ts";
+import { applySemantiva, placeFaults, type SemantivaChunk } from "./apply.ts";
+import { LineRows } from "./line-rows.ts";
 
 export interface SemantivaLinesInput extends Input, LinesSource {
   readonly kind: "semantiva_lines";
@@ -24,26 +21,36 @@ export const lineInputs: InputKind<SemantivaLinesInput> = {
   kind: "semantiva_lines",
   decode(input, limits) {
     registry ??= createRegistry(bundledSchemas);
-    return toDecodedLines(decodeLines(input, registry, limits));
+    return toDecodedLines(atOnce(readLinesInSteps(input, registry, limits)));
   },
   *decodeInSteps(input, limits) {
     registry ??= createRegistry(bundledSchemas);
-    return toDecodedLines(yield* decodeLinesInSteps(input, registry, limits));
+    return toDecodedLines(yield* readLinesInSteps(input, registry, limits));
   },
   *warm() {
     registry ??= yield* createRegistryInSteps(bundledSchemas);
   },
 };
 
+/** The lines as rows, for whoever has this workspace. */
+export function* readLinesInSteps(
+  source: LinesSource & { readonly workspace: string },
+  registry: Registry,
+  limits?: LineLimits,
+): Generator<void, SemantivaChunk> {
+  const rows = new LineRows(source.workspace, source.body.length);
+  const faulty = yield* decodeLinesInSteps(source, registry, (line) => rows.take(line), limits);
+  return { rows, faulty };
+}
+
 function toDecodedLines(chunk: SemantivaChunk): Decoded {
-  const applyInSteps: NonNullable<Decoded["applyInSteps"]> = (state, arrival, position) =>
-    applySemantivaInSteps(state, chunk, { ...arrival, position });
-  const hasLong = chunk.taken.some(({ bytes }) => bytes.length > longLineBytes);
   return {
     prepare: (state, { workspace }) =>
-      state.prepareGroups(groupsOf(chunk, workspace)) ??
-      state.prepareFaults(workspace, chunk, placeFaults(chunk, workspace)),
+      state.prepareGroups(groupKeysOf(chunk)) ?? state.prepareFaults(workspace, chunk, placeFaults(chunk, workspace)),
     apply: (state, arrival, position) => applySemantiva(state, chunk, { ...arrival, position }),
-    ...(hasLong ? { applyInSteps } : {}),
   };
+}
+
+function* groupKeysOf({ rows }: SemantivaChunk): Generator<GroupKey> {
+  for (const { groupKey } of rows.groups) yield groupKey;
 }

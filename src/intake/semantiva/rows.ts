@@ -1,12 +1,12 @@
 // One record → its rows: SER lines become `nodes`, all others `events`; what aggregation needs of the lifecycle lines
-// also stands in the narrow `lifecycle` table, and the context of a run among the `params`.
+// also stands in the narrow `lifecycle` table, and the context of a run among the `params`. When and where the record
+// arrived is known only later, and filled in then.
 
 import type { Int64Column, NullableColumn } from "#base/columns.ts";
 import { formatSorted, type OnMember } from "#base/json/format-sorted.ts";
 import { lossyOddities, rewriteStrict } from "#base/json/strict.ts";
 import type { JsonObject } from "#base/json/value.ts";
 import { parseRfc3339Ns } from "#base/rfc3339.ts";
-import type { ArrivedAt } from "#intake/input.ts";
 import { rowFlags } from "#model/row-flags.ts";
 import type { Rows } from "#model/tables.ts";
 import type { TakenLine } from "#wire/semantiva/decode-lines.ts";
@@ -16,13 +16,7 @@ import { StoredText } from "./stored-text.ts";
 
 const noBytes = new Uint8Array(0);
 
-export function pushNode(
-  rows: Rows<"nodes">,
-  line: TakenLine,
-  keys: Keys,
-  eventId: Uint8Array,
-  arrival: ArrivedAt,
-): void {
+export function pushNode(rows: Rows<"nodes">, line: TakenLine, keys: Keys): void {
   const { record } = line.message;
   const stored = new StoredText();
   const text = (object: JsonObject | undefined, key: string) => stored.of(textAt(object, key) ?? "");
@@ -47,20 +41,14 @@ export function pushNode(
   const timestamp = textAt(record, "timestamp");
   if (timestamp === undefined) rows.timestamp.pushNull();
   else rows.timestamp.present().push(stored.of(timestamp));
-  rows.event_id.pushBytes(eventId);
+  rows.event_id.push(toEventId(line));
   pushLine(rows, line);
-  pushArrival(rows, line, arrival);
+  rows.jrow.push(line.at);
   rows.flags.push(stored.flags);
   rows.extra.push("");
 }
 
-export function pushEvent(
-  rows: Rows<"events">,
-  line: TakenLine,
-  keys: Keys,
-  eventId: Uint8Array,
-  arrival: ArrivedAt,
-): void {
+export function pushEvent(rows: Rows<"events">, line: TakenLine, keys: Keys): void {
   const { record, type, known } = line.message;
   const stored = new StoredText();
   rows.group_key.push(stored.of(keys.groupKey));
@@ -69,9 +57,9 @@ export function pushEvent(
   rows.worker.push("");
   rows.ts_ns.pushBigInt(nsAt(record, "timestamp"));
   rows.seq.pushBigInt(intAt(record, "seq") ?? 0n);
-  rows.event_id.pushBytes(eventId);
+  rows.event_id.push(toEventId(line));
   pushLine(rows, line);
-  pushArrival(rows, line, arrival);
+  rows.jrow.push(line.at);
   rows.flags.push(stored.flags | (known ? 0 : rowFlags.unknown_type));
   rows.extra.push("");
 }
@@ -82,14 +70,7 @@ export function* readContext({ message }: TakenLine, onMember?: OnMember): Gener
   return context === undefined ? null : yield* formatSorted(context, onMember);
 }
 
-export function pushLifecycle(
-  rows: Rows<"lifecycle">,
-  line: TakenLine,
-  keys: Keys,
-  eventId: Uint8Array,
-  context: Uint8Array | null,
-  arrival: ArrivedAt,
-): void {
+export function pushLifecycle(rows: Rows<"lifecycle">, line: TakenLine, keys: Keys, context: Uint8Array | null): void {
   const { record, type } = line.message;
   const stored = new StoredText();
   const text = (object: JsonObject | undefined, key: string) => stored.of(textAt(object, key) ?? "");
@@ -116,12 +97,12 @@ export function pushLifecycle(
   rows.timestamp.push(text(record, "timestamp"));
   rows.ts_ns.pushBigInt(nsAt(record, "timestamp"));
   pushInt(rows.seq, record, "seq");
-  rows.event_id.pushBytes(eventId);
-  pushArrival(rows, line, arrival);
+  rows.event_id.push(toEventId(line));
+  rows.jrow.push(line.at);
 }
 
 /** The context as params, so that runs are found, sorted and compared by it: takes its members one by one. */
-export function toParams(rows: Rows<"params">, line: TakenLine, keys: Keys, arrival: ArrivedAt): OnMember {
+export function toParams(rows: Rows<"params">, line: TakenLine, keys: Keys): OnMember {
   const tsNs = nsAt(line.message.record, "timestamp");
   return (name, value, text, from, to) => {
     const stored = new StoredText();
@@ -136,7 +117,7 @@ export function toParams(rows: Rows<"params">, line: TakenLine, keys: Keys, arri
     else rows.value_num.pushNull();
     rows.ts_ns.pushBigInt(tsNs);
     rows.seq.pushNumber(-1);
-    pushArrival(rows, line, arrival);
+    rows.jrow.push(line.at);
     rows.flags.push(stored.flags);
     rows.extra.push("");
     rows.raw.push("");
@@ -151,14 +132,8 @@ function pushLine(rows: Rows<"events"> | Rows<"nodes">, { bytes, message }: Take
   else rows.raw.push("");
 }
 
-function pushArrival(
-  rows: Rows<"events"> | Rows<"nodes"> | Rows<"lifecycle"> | Rows<"params">,
-  line: TakenLine,
-  { receivedNs, position }: ArrivedAt,
-): void {
-  rows.received_ns.pushBigInt(receivedNs);
-  rows.jpos.pushNumber(position);
-  rows.jrow.push(line.at);
+function toEventId({ digest }: TakenLine): string {
+  return digest.slice(0, 32);
 }
 
 function pushInt(column: NullableColumn<Int64Column>, object: JsonObject | undefined, key: string): void {

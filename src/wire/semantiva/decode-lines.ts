@@ -1,10 +1,10 @@
-// Whole lines of a trace stream → what each of them is. Pure: the same bytes give the same chunk, so the answer to the
-// sender and the rows after a replay come from one reading.
+// Whole lines of a trace stream → what each of them is. Pure: the same bytes give the same lines, so the answer to the
+// sender and the rows after a replay come from one reading. A line is handed over as soon as it is read: to gather a
+// thousand of them first would have the runtime copy them from collection to collection.
 
 import { createHash, hash } from "node:crypto";
 import { atPointer } from "#base/json/pointer.ts";
 import type { JsonLimits, JsonObject, JsonValue } from "#base/json/value.ts";
-import { atOnce } from "#base/turns.ts";
 import type { Fault, FaultPlace } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
 import { decodeLine, decodeLineInSteps, type LineFault, type Message } from "./decode.ts";
@@ -28,8 +28,8 @@ export interface TakenLine {
   readonly message: Message;
   /** The record's exact bytes; a view of the body. */
   readonly bytes: Uint8Array;
-  /** SHA-256 of the bytes: the record's identity. */
-  readonly digest: Uint8Array;
+  /** SHA-256 of the bytes in hex: the record's identity. */
+  readonly digest: string;
   /** Place among the lines of this chunk, from 0. */
   readonly at: number;
 }
@@ -40,10 +40,8 @@ export interface FaultyLine {
   readonly at: number;
 }
 
-export interface SemantivaChunk {
-  readonly taken: readonly TakenLine[];
-  readonly faulty: readonly FaultyLine[];
-}
+/** Null when it is done with the line; otherwise what is left to do, with pauses. */
+export type TakeLine = (line: TakenLine) => Generator<void, void> | null;
 
 export interface LineLimits {
   readonly lineBytesMax: number;
@@ -53,21 +51,13 @@ export interface LineLimits {
 /** A line above this has pauses of its own. */
 export const longLineBytes: number = 1024 * 1024;
 
-export function decodeLines(
-  source: LinesSource,
-  registry: Registry,
-  limits: LineLimits = defaultSplitLimits,
-): SemantivaChunk {
-  return atOnce(decodeLinesInSteps(source, registry, limits));
-}
-
-/** The same with pauses: after each line, and within one that is long. */
+/** Gives each record to `take` as it is read, with pauses: after each line, and within one that is long. Returns the other lines. */
 export function* decodeLinesInSteps(
   source: LinesSource,
   registry: Registry,
+  take: TakeLine,
   limits: LineLimits = defaultSplitLimits,
-): Generator<void, SemantivaChunk> {
-  const taken: TakenLine[] = [];
+): Generator<void, readonly FaultyLine[]> {
   const faulty = new FaultList<FaultyLine>(source.faultsMax);
   const splitter = new LineSplitter(limits, { line: source.firstLine, offset: source.offset });
   let at = 0;
@@ -80,36 +70,30 @@ export function* decodeLinesInSteps(
         faulty.add(() => ({ fault: toLongFault(line, source.file), runId: "", at: place }));
         continue;
       }
-      if (isBlank(line.bytes)) continue;
+      const { bytes } = line;
+      if (isBlank(bytes)) continue;
       yield;
-      const isLong = line.bytes.length > longLineBytes;
-      const known = likeBefore.find(line.bytes);
-      if (known !== undefined) {
-        taken.push({ message: known, bytes: line.bytes, digest: hash("sha256", line.bytes, "buffer"), at: at++ });
-        continue;
+      const isLong = bytes.length > longLineBytes;
+      let message = likeBefore.find(bytes);
+      if (message === undefined) {
+        const options = limits.json === undefined ? {} : { limits: limits.json };
+        const decoded = isLong
+          ? yield* decodeLineInSteps(bytes, registry, options)
+          : decodeLine(bytes, registry, options);
+        if (!decoded.ok) {
+          const place = at++;
+          faulty.add(() => toFaultyLine(decoded.faults[0], line, place, source.file));
+          continue;
+        }
+        message = toLean(decoded.message);
+        likeBefore.learn(bytes, message);
       }
-      const options = limits.json === undefined ? {} : { limits: limits.json };
-      const decoded = isLong
-        ? yield* decodeLineInSteps(line.bytes, registry, options)
-        : decodeLine(line.bytes, registry, options);
-      if (decoded.ok) {
-        const digest = isLong ? yield* digestLong(line.bytes) : hash("sha256", line.bytes, "buffer");
-        const message = toLean(decoded.message);
-        likeBefore.learn(line.bytes, message);
-        taken.push({ message, bytes: line.bytes, digest, at: at++ });
-      } else {
-        const [first] = decoded.faults;
-        // Without its LF, a line that is not JSON is most likely half of one.
-        const torn = !line.ended && first.code === "line_not_json";
-        const found: LineFault = torn ? { ...first, code: "line_torn" } : first;
-        const place = at++;
-        faulty.add(() => {
-          return { fault: toFault(found, line.bytes, line.place, source.file), runId: first.runId, at: place };
-        });
-      }
+      const digest = isLong ? yield* digestLong(bytes) : hash("sha256", bytes, "hex");
+      const rest = take({ message, bytes, digest, at: at++ });
+      if (rest !== null) yield* rest;
     }
   }
-  return { taken, faulty: faulty.toArray((first, count) => ({ ...first, fault: toRestFault(first.fault, count) })) };
+  return faulty.toArray((first, count) => ({ ...first, fault: toRestFault(first.fault, count) }));
 }
 
 /** Lines of one body that are like others that were judged. */
@@ -143,10 +127,7 @@ const nodeFields = ["identity", "timing", "status", "seq", "timestamp"] as const
 /** Of these only one member. */
 const nodeMembers = { dependencies: "upstream", processor: "ref" } as const;
 
-/**
- * The rest of a node's record, most of it, stands in its bytes. It has been judged, and to hold it until the line is durable
- * and applied would have the runtime copy it from collection to collection.
- */
+/** The rest of a node's record, most of it, stands in its bytes and has been judged: lines like it need not copy it. */
 function toLean(message: Message): Message {
   const { type, known, record } = message;
   if (!known || type !== "ser") return message;
@@ -159,13 +140,25 @@ function toLean(message: Message): Message {
   return { ...message, record: lean };
 }
 
-function* digestLong(bytes: Uint8Array): Generator<void, Uint8Array> {
+function* digestLong(bytes: Uint8Array): Generator<void, string> {
   const sum = createHash("sha256");
   for (let at = 0; at < bytes.length; at += longLineBytes) {
     yield;
     sum.update(bytes.subarray(at, at + longLineBytes));
   }
-  return sum.digest();
+  return sum.digest("hex");
+}
+
+function toFaultyLine(
+  first: LineFault,
+  line: { readonly bytes: Uint8Array; readonly place: LinePlace; readonly ended: boolean },
+  at: number,
+  file: string,
+): FaultyLine {
+  // Without its LF, a line that is not JSON is most likely half of one.
+  const torn = !line.ended && first.code === "line_not_json";
+  const found: LineFault = torn ? { ...first, code: "line_torn" } : first;
+  return { fault: toFault(found, line.bytes, line.place, file), runId: first.runId, at };
 }
 
 function toFault(found: LineFault, line: Uint8Array, place: LinePlace, file: string): Fault {

@@ -92,7 +92,8 @@ export class LineSplitter {
     const first = this.atStart && isByteOrderMark(bytes) ? 3 : 0;
     this.atStart = false;
     const end = bytes.length > first && bytes[bytes.length - 1] === cr ? bytes.length - 1 : bytes.length;
-    return { kind: "line", bytes: bytes.subarray(first, end), place, ended };
+    const line = first === 0 && end === bytes.length ? bytes : bytes.subarray(first, end);
+    return { kind: "line", bytes: line, place, ended };
   }
 
   private hold(part: Uint8Array): void {
@@ -109,7 +110,10 @@ function isByteOrderMark(bytes: Uint8Array): boolean {
 
 /** Whether a line holds nothing but blanks; such lines are passed over. */
 export function isBlank(bytes: Uint8Array): boolean {
-  for (const c of bytes) if (c !== 0x20 && c !== 0x09 && c !== cr) return false;
+  for (let at = 0; at < bytes.length; at++) {
+    const c = bytes[at];
+    if (c !== 0x20 && c !== 0x09 && c !== cr) return false;
+  }
   return true;
 }
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { defaultJsonLimits } from "#base/json/value.ts";
 import { bundledSchemas } from "./bundled.ts";
-import { decodeLines, type SemantivaChunk } from "./decode-lines.ts";
+import { decodeLines, type ReadLines } from "./decode-lines.testing.ts";
 import { createRegistry, type Registry } from "./registry.ts";
 
 const bundled = createRegistry(bundledSchemas);
@@ -16,7 +16,7 @@ const corpus = files.flatMap((file) =>
 );
 const shortLines = [...new Set(corpus)].filter(({ length }) => length < 8192);
 
-function decode(text: string, registry: Registry, json = { ...defaultJsonLimits }): SemantivaChunk {
+function decode(text: string, registry: Registry, json = { ...defaultJsonLimits }): ReadLines {
   const source = { body: Buffer.from(text, "latin1"), file: "f", firstLine: 1, offset: 0 };
   return decodeLines(source, registry, { lineBytesMax: 1 << 20, json });
 }
@@ -30,7 +30,7 @@ function expectAlike(text: string, before: string): void {
 }
 
 /** To compare bytes one by one takes `expect` very long. */
-function expectSame(one: SemantivaChunk, other: SemantivaChunk): void {
+function expectSame(one: ReadLines, other: ReadLines): void {
   if (!isDeepStrictEqual(one, other)) expect(one).toEqual(other);
 }
 
