@@ -5,7 +5,6 @@
  * `weight` in 0…1 is how much of the past stays. Gaps stay gaps and do not move the average.
  */
 export function smooth(values: readonly (number | null)[], weight: number): (number | null)[] {
-  if (weight <= 0) return [...values];
   let sum = 0;
   let seen = 0;
   return values.map((value) => {

@@ -35,26 +35,24 @@ export function MomentExtremes({ metric }: { readonly metric: MomentMetric | nul
   if (metric === null || series === null || series.points < 2) return <span />;
   return (
     <div className="moment-extremes">
-      <Extreme word="max" metric={metric} series={series} row={extremeRow(series.max, 1)} value={series.max} />
-      <Extreme word="min" metric={metric} series={series} row={extremeRow(series.min, -1)} value={series.min} />
+      <Extreme of="max" metric={metric} series={series} />
+      <Extreme of="min" metric={metric} series={series} />
     </div>
   );
 }
 
 function Extreme({
-  word,
+  of,
   metric,
   series,
-  row,
-  value,
 }: {
-  readonly word: string;
+  readonly of: "min" | "max";
   readonly metric: MomentMetric;
   readonly series: PlotSeries;
-  readonly row: number;
-  readonly value: readonly (number | null)[];
 }) {
   const { setPin, pin } = useRunClock();
+  const values = series[of];
+  const row = extremeRow(values, of === "max" ? 1 : -1);
   if (row < 0) return null;
   const x = series.x[row] ?? 0;
   const place = metric.axis === "time" ? formatElapsed(x, 1e6) : `step ${formatNumber(x)}`;
@@ -62,7 +60,7 @@ function Extreme({
   const from = Math.min(series.tLast[row - 1] ?? pin?.from ?? to - 1, to - 1);
   return (
     <Button look="quiet small" title="pin it" onClick={() => setPin({ from, to, of: metric.of })}>
-      <span className="muted">{word}</span> {formatFloat(value[row])} <span className="muted">at {place}</span>
+      <span className="muted">{of}</span> {formatFloat(values[row])} <span className="muted">at {place}</span>
     </Button>
   );
 }

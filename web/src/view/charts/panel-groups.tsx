@@ -8,6 +8,7 @@ import type { PlotChoices } from "../../chart/plot-model.ts";
 import type { YBounds } from "../../chart/scale.ts";
 import { Icon } from "../../part/icon.tsx";
 import { Empty } from "../../part/notice.tsx";
+import { toggled } from "../../part/toggled.ts";
 import { useSeen } from "../../part/use-seen.ts";
 import { useSize } from "../../part/use-size.ts";
 import { ChartPanel } from "./panel.tsx";
@@ -75,11 +76,7 @@ export function PanelGroups(props: PanelGroupsProps) {
                 type="button"
                 className="grid-sort"
                 aria-expanded={!isClosed}
-                onClick={() =>
-                  setSearch({
-                    closed: isClosed ? closed.filter((name) => name !== group.name) : [...closed, group.name],
-                  })
-                }
+                onClick={() => setSearch({ closed: toggled(closed, group.name) })}
               >
                 <Icon name={isClosed ? "right" : "down"} size={12} />
                 {titleOf(group)} <span className="muted">{group.panels.length}</span>
@@ -147,7 +144,7 @@ function MadePanel({ panel, live, events, ...props }: PlacedPanelProps) {
       expanded={open}
       onExpand={() => setSearch({ panel: open ? undefined : id })}
       pinned={isPinned}
-      onPin={() => setSearch({ pinned: isPinned ? props.pinned.filter((each) => each !== id) : [...props.pinned, id] })}
+      onPin={() => setSearch({ pinned: toggled(props.pinned, id) })}
       {...(isPinned && props.pinned.length > 1
         ? { onMove: (by: -1 | 1) => setSearch({ pinned: moveInList(props.pinned, id, by) }) }
         : {})}

@@ -12,6 +12,7 @@ import { Select, TextField } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Name } from "../../part/name.tsx";
 import { Status } from "../../part/status.tsx";
+import { toggled } from "../../part/toggled.ts";
 import type { CompareSearch } from "./compare-search.ts";
 import { HoverTable } from "./hover-table.tsx";
 import { scaleColours } from "./run-colours.ts";
@@ -126,7 +127,7 @@ function LegendItem({ run, compare, search, look, alone, onAlone }: LegendProps 
         icon={isHidden ? "hidden" : "eye"}
         aria-label={hideText}
         title={hideText}
-        onClick={() => setSearch({ hide: isHidden ? hide.filter((id) => id !== run.id) : [...hide, run.id] })}
+        onClick={() => setSearch({ hide: toggled(hide, run.id) })}
       />
       <button
         type="button"

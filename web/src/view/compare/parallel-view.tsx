@@ -6,6 +6,7 @@ import { useSetSearch } from "../../app/url-choice.ts";
 import { Button } from "../../part/button.tsx";
 import { Name } from "../../part/name.tsx";
 import { Empty } from "../../part/notice.tsx";
+import { toggled } from "../../part/toggled.ts";
 import { useSize } from "../../part/use-size.ts";
 import { type Brushes, type ParallelAxis, passBrushes, sharedAxes } from "./parallel.ts";
 import type { CompareProps, Look } from "./use-comparison.ts";
@@ -31,11 +32,7 @@ export function ParallelView({ compare, look }: CompareProps) {
             <input
               type="checkbox"
               checked={names.has(axis.name)}
-              onChange={() => {
-                const next = new Set(names);
-                if (!next.delete(axis.name)) next.add(axis.name);
-                setChosen(next);
-              }}
+              onChange={() => setChosen(toggled(names, axis.name))}
             />
             <Name>{axis.label}</Name>
           </label>

@@ -6,6 +6,7 @@ import { useRunClock } from "../../clock/run-clock.tsx";
 import { Button } from "../../part/button.tsx";
 import { Choice } from "../../part/choice.tsx";
 import { Select, TextField } from "../../part/field.tsx";
+import { toggled } from "../../part/toggled.ts";
 import { countOf, formatCount } from "../../text/format-number.ts";
 import type { LogFilter } from "./log-tail.ts";
 import { saveLog } from "./save-log.ts";
@@ -116,7 +117,7 @@ function Levels({
       key={level}
       look="small"
       aria-pressed={chosen.includes(level)}
-      onClick={() => onChange(chosen.includes(level) ? chosen.filter((each) => each !== level) : [...chosen, level])}
+      onClick={() => onChange(toggled(chosen, level))}
     >
       <span className={`log-level level-${level}`}>{level === "" ? "no level" : level}</span>
       <span className="muted">{formatCount(count)}</span>

@@ -1,8 +1,8 @@
 // What rules saw, the newest first.
 
-import { Link } from "@tanstack/react-router";
 import type { Alert } from "#api/contract/rule.ts";
 import { Icon } from "../../part/icon.tsx";
+import { RunLink } from "../../part/run-link.tsx";
 import { When } from "../../part/when.tsx";
 import "./rules.css";
 
@@ -33,9 +33,7 @@ function AlertRow({ alert, withRun }: { readonly alert: Alert; readonly withRun:
         <p>
           {withRun ? (
             <>
-              <Link to="/runs/$id" params={{ id: alert.run }}>
-                {alert.run}
-              </Link>{" "}
+              <RunLink id={alert.run} />{" "}
             </>
           ) : null}
           <strong>{alert.text}</strong>

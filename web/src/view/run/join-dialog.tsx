@@ -9,6 +9,7 @@ import { Button } from "../../part/button.tsx";
 import { Confirm, Dialog } from "../../part/dialog.tsx";
 import { Form, TextField } from "../../part/field.tsx";
 import { Answer, Problem } from "../../part/notice.tsx";
+import { toggled } from "../../part/toggled.ts";
 import { When } from "../../part/when.tsx";
 import { countOf } from "../../text/format-number.ts";
 import { toMs } from "../../text/format-time.ts";
@@ -62,7 +63,7 @@ function JoinForm({ run, onClose }: Omit<AskProps, "open">) {
                 run={other}
                 type="checkbox"
                 checked={chosen.has(other.id)}
-                onChange={() => setChosen(toggle(chosen, other.id))}
+                onChange={() => setChosen(toggled(chosen, other.id))}
               />
             ))}
           </fieldset>
@@ -92,12 +93,6 @@ export function RunChoice({ run, ...input }: ComponentProps<"input"> & { readonl
       </span>
     </label>
   );
-}
-
-function toggle(chosen: ReadonlySet<string>, id: string): ReadonlySet<string> {
-  const next = new Set(chosen);
-  if (!next.delete(id)) next.add(id);
-  return next;
 }
 
 function toFilter(words: string): string {

@@ -1,5 +1,7 @@
 // The columns of the runs table: which, in which order, how wide, and which stay in place. Pure; the URL holds it all.
 
+import { toggled } from "../../part/toggled.ts";
+
 /** A view as the table draws it. The name is always there and always stays; it is in neither list. */
 export interface ColumnChoice {
   /** In the order chosen; columns that stay are drawn first whatever their place here. */
@@ -13,6 +15,11 @@ export interface GridColumn {
   readonly width: number;
   /** Distance from the left edge while it stays in place; null when it scrolls. */
   readonly sticky: number | null;
+}
+
+/** Keeps a column in place while the table scrolls sideways. */
+export function stickyStyle({ sticky }: GridColumn) {
+  return sticky === null ? undefined : ({ position: "sticky", left: sticky, zIndex: 1 } as const);
 }
 
 export const widthMin = 48;
@@ -117,9 +124,7 @@ export function moveColumn(choice: ColumnChoice, field: string, by: -1 | 1): Col
 }
 
 export function pinColumn(choice: ColumnChoice, field: string): ColumnChoice {
-  const stays = choice.pinned.includes(field);
-  const pinned = stays ? choice.pinned.filter((column) => column !== field) : [...choice.pinned, field];
-  return { ...choice, pinned };
+  return { ...choice, pinned: toggled(choice.pinned, field) };
 }
 
 export function hideColumn(choice: ColumnChoice, field: string): ColumnChoice {

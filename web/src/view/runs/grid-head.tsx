@@ -12,6 +12,7 @@ import {
   moveColumn,
   pinColumn,
   resizeColumn,
+  stickyStyle,
   widthMin,
 } from "./grid-columns.ts";
 import { headingOf, nextSort } from "./runs-search.ts";
@@ -130,7 +131,7 @@ function HeadCell(props: HeadCellProps) {
       role="columnheader"
       data-field={movable ? field : undefined}
       className={`grid-cell ${props.numeric.has(field) ? "num" : ""} ${marks}`}
-      style={column.sticky === null ? undefined : { position: "sticky", left: column.sticky, zIndex: 1 }}
+      style={stickyStyle(column)}
       aria-sort={sorted ? (descending ? "descending" : "ascending") : "none"}
       onPointerDown={(event) => {
         if (movable && event.button === 0) props.onHold(event.clientX);

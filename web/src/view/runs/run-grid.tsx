@@ -2,70 +2,95 @@
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { RunGroup, RunSummary } from "#api/contract/run.ts";
+import type { RunSummary } from "#api/contract/run.ts";
+import { useMore } from "../../data/use-pages.ts";
+import { Button } from "../../part/button.tsx";
 import { Icon } from "../../part/icon.tsx";
+import { toggled } from "../../part/toggled.ts";
 import { useSize } from "../../part/use-size.ts";
-import { type ColumnChoice, type GridColumn, layoutColumns } from "./grid-columns.ts";
+import { countOf } from "../../text/format-number.ts";
+import { type ColumnChoice, type GridColumn, layoutColumns, stickyStyle } from "./grid-columns.ts";
 import { GridHead } from "./grid-head.tsx";
 import { type ColumnFormat, formatsOfColumns, type GridRow, plainFormat, toGridRows } from "./grid-model.ts";
 import { GroupCell, RunCell } from "./run-cells.tsx";
 import { useRowKeys } from "./use-row-keys.ts";
+import type { useRuns } from "./use-runs.ts";
+import type { useSelection } from "./use-selection.ts";
 
 const rowPx = 28;
 
 export interface RunGridProps {
-  /** Another question is read from its top. */
-  readonly question: string;
-  readonly runs: readonly RunSummary[];
-  /** How many there are, with those that were not loaded yet. */
-  readonly total: number;
-  readonly groups: readonly RunGroup[] | undefined;
-  readonly closed: ReadonlySet<string>;
+  readonly table: ReturnType<typeof useRuns>;
   readonly choice: ColumnChoice;
   readonly spark: string | undefined;
   readonly sort: readonly string[] | undefined;
-  readonly selected: ReadonlyMap<string, RunSummary>;
-  readonly more: boolean;
+  readonly selection: ReturnType<typeof useSelection>;
   readonly onChoice: (choice: ColumnChoice) => void;
   readonly onSort: (sort: string[] | undefined) => void;
-  readonly onToggle: (id: string, range: boolean) => void;
-  readonly onToggleAll: () => void;
-  readonly onGroup: (value: string) => void;
-  readonly onEnd: () => void;
 }
 
+const noGroups: ReadonlySet<string> = new Set();
+
+/** The table, below a bar that opens and closes its groups where it has some. */
+
 export function RunGrid(props: RunGridProps) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const rows = useMemo(
-    () => toGridRows(props.runs, props.groups, props.closed),
-    [props.runs, props.groups, props.closed],
+  const { groups } = props.table;
+  const [closed, setClosed] = useState<ReadonlySet<string>>(noGroups);
+  const allClosed = groups?.every((group) => closed.has(group.value)) === true;
+  return (
+    <>
+      {groups === undefined ? null : (
+        <div className="row bar">
+          <span className="muted">{countOf(groups.length, "group")}</span>
+          <Button
+            look="small"
+            onClick={() => setClosed(allClosed ? noGroups : new Set(groups.map((group) => group.value)))}
+          >
+            {allClosed ? "open all" : "close all"}
+          </Button>
+        </div>
+      )}
+      <Rows {...props} closed={closed} onGroup={(value) => setClosed((before) => toggled(before, value))} />
+    </>
   );
+}
+
+interface RowsProps extends RunGridProps {
+  readonly closed: ReadonlySet<string>;
+  readonly onGroup: (value: string) => void;
+}
+
+function Rows(props: RowsProps) {
+  const { runs, total, groups, pages, key } = props.table;
+  const { selected, toggle, toggleAll } = props.selection;
+  const scroller = useRef<HTMLDivElement>(null);
+  const rows = useMemo(() => toGridRows(runs, groups, props.closed), [runs, groups, props.closed]);
   const [draft, setDraft] = useState<ColumnChoice | null>(null);
   const choice = draft ?? props.choice;
   const room = useSize(scroller).width || Number.POSITIVE_INFINITY;
   const layout = useMemo(() => layoutColumns(choice, room), [choice, room]);
   const { columns } = props.choice;
-  const formats = useMemo(() => formatsOfColumns(props.runs, columns), [props.runs, columns]);
-  const numeric = useMemo(() => numericOf(props.runs, columns), [props.runs, columns]);
+  const formats = useMemo(() => formatsOfColumns(runs, columns), [runs, columns]);
+  const numeric = useMemo(() => numericOf(runs, columns), [runs, columns]);
   // Runs that were not loaded yet have their place, so that the scroll bar tells how many there are and leads to the last.
-  const waiting = props.more && props.groups === undefined ? Math.max(0, props.total - props.runs.length) : 0;
+  const waiting = pages.hasNextPage && groups === undefined ? Math.max(0, total - runs.length) : 0;
   const virtual = useVirtualizer({
     count: rows.length + waiting,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowPx,
     overscan: 12,
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only another question moves the table.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another question is read from its top.
   useEffect(() => {
     if (scroller.current !== null) scroller.current.scrollTop = 0;
-  }, [props.question]);
-  useRowKeys(scroller, rows, (index) => virtual.scrollToIndex(index), props.onToggle);
+  }, [key]);
+  useRowKeys(scroller, rows, (index) => virtual.scrollToIndex(index), toggle);
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
-  const { more, onEnd } = props;
+  const more = useMore(pages);
   useEffect(() => {
-    if (more && last >= rows.length - 20) onEnd();
-  }, [more, onEnd, last, rows.length]);
+    if (pages.hasNextPage && last >= rows.length - 20) more();
+  }, [pages.hasNextPage, more, last, rows.length]);
   const template = layout
     .map((column) =>
       column.field === "name" && !choice.widths.has("name") ? `minmax(${column.width}px, 1fr)` : `${column.width}px`,
@@ -89,8 +114,8 @@ export function RunGrid(props: RunGridProps) {
           choice={props.choice}
           spark={props.spark}
           sort={props.sort}
-          allTicked={props.runs.length > 0 && props.selected.size >= props.runs.length}
-          onTickAll={props.onToggleAll}
+          allTicked={runs.length > 0 && selected.size >= runs.length}
+          onTickAll={() => void toggleAll()}
           onSort={props.onSort}
           onChoice={props.onChoice}
           onDraft={setDraft}
@@ -141,16 +166,12 @@ interface Placed {
   readonly numeric: ReadonlySet<string>;
 }
 
-function stickyStyle(column: GridColumn) {
-  return column.sticky === null ? undefined : ({ position: "sticky", left: column.sticky, zIndex: 1 } as const);
-}
-
 function GridLine(
-  props: RunGridProps &
-    Placed & { row: GridRow; formats: ReadonlyMap<string, ColumnFormat>; index: number; top: number },
+  props: RowsProps & Placed & { row: GridRow; formats: ReadonlyMap<string, ColumnFormat>; index: number; top: number },
 ) {
   const { row } = props;
-  const picked = row.kind === "run" && props.selected.has(row.run.id);
+  const { selected, toggle } = props.selection;
+  const picked = row.kind === "run" && selected.has(row.run.id);
   return (
     // biome-ignore lint/a11y/useSemanticElements: see the grid.
     // biome-ignore lint/a11y/useFocusableInteractive: links and boxes inside are.
@@ -183,7 +204,7 @@ function GridLine(
               type="checkbox"
               aria-label={`Select ${row.run.name}`}
               checked={picked}
-              onChange={(event) => props.onToggle(row.run.id, (event.nativeEvent as MouseEvent).shiftKey === true)}
+              onChange={(event) => toggle(row.run.id, (event.nativeEvent as MouseEvent).shiftKey === true)}
             />
           ) : (
             <RunCell run={row.run} field={column.field} format={props.formats.get(column.field) ?? plainFormat} />
@@ -195,7 +216,7 @@ function GridLine(
 }
 
 function GroupLine(
-  props: RunGridProps & {
+  props: RowsProps & {
     row: Extract<GridRow, { kind: "group" }>;
     field: string;
     formats: ReadonlyMap<string, ColumnFormat>;

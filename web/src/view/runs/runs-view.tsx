@@ -1,15 +1,13 @@
 // The runs table: filter, columns, groups, selection. Its whole state is the URL.
 
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useMemo } from "react";
 import type { FieldInfo, RunsQuery } from "#api/contract/run.ts";
 import { SavedViews } from "../../app/saved-views.tsx";
 import { defined } from "../../app/search.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
 import { Refusal } from "../../data/client.ts";
 import { useApi } from "../../data/use-api.ts";
-import { useMore } from "../../data/use-pages.ts";
-import { Button } from "../../part/button.tsx";
 import { Select } from "../../part/field.tsx";
 import { CommandLine, Empty, Loading, PageProblem } from "../../part/notice.tsx";
 import { formatCount } from "../../text/format-number.ts";
@@ -26,7 +24,6 @@ import { useRuns } from "./use-runs.ts";
 import { useSelection } from "./use-selection.ts";
 
 const route = getRouteApi("/runs");
-const noGroups: ReadonlySet<string> = new Set();
 const noFields: readonly FieldInfo[] = [];
 
 type Change = (part: { [K in keyof RunsSearch]?: RunsSearch[K] | undefined }) => void;
@@ -65,14 +62,14 @@ export function RunsView() {
       {pages.isPending && pages.error === null ? <Loading rows={10} /> : null}
       {pages.data !== undefined && runs.length === 0 ? <NoRuns filtered={search.filter !== undefined} /> : null}
       {runs.length === 0 ? null : (
-        <Table
+        <RunGrid
           table={table}
-          search={search}
           choice={choice}
           spark={spark}
+          sort={search.sort}
           selection={selection}
           onChoice={onChoice}
-          onChange={change}
+          onSort={(sort) => change({ sort })}
         />
       )}
       {selection.selected.size > 0 ? (
@@ -165,68 +162,6 @@ function RunsBar({
       </span>
     </div>
   );
-}
-
-function Table({
-  table: { pages, runs, total, groups, key },
-  search,
-  choice,
-  spark,
-  selection,
-  onChoice,
-  onChange,
-}: {
-  readonly table: ReturnType<typeof useRuns>;
-  readonly search: RunsSearch;
-  readonly choice: ColumnChoice;
-  readonly spark: string | undefined;
-  readonly selection: ReturnType<typeof useSelection>;
-  readonly onChoice: (choice: ColumnChoice) => void;
-  readonly onChange: Change;
-}) {
-  const [closed, setClosed] = useState<ReadonlySet<string>>(noGroups);
-  const allClosed = groups?.every((group) => closed.has(group.value)) === true;
-  return (
-    <>
-      {groups === undefined ? null : (
-        <div className="row bar">
-          <span className="muted">
-            {formatCount(groups.length)} {groups.length === 1 ? "group" : "groups"}
-          </span>
-          <Button
-            look="small"
-            onClick={() => setClosed(allClosed ? noGroups : new Set(groups.map((group) => group.value)))}
-          >
-            {allClosed ? "open all" : "close all"}
-          </Button>
-        </div>
-      )}
-      <RunGrid
-        question={key}
-        runs={runs}
-        total={total}
-        groups={groups}
-        closed={closed}
-        choice={choice}
-        spark={spark}
-        sort={search.sort}
-        selected={selection.selected}
-        more={pages.hasNextPage}
-        onChoice={onChoice}
-        onSort={(sort) => onChange({ sort })}
-        onToggle={selection.toggle}
-        onToggleAll={() => void selection.toggleAll()}
-        onGroup={(value) => setClosed((before) => toggled(before, value))}
-        onEnd={useMore(pages)}
-      />
-    </>
-  );
-}
-
-function toggled(set: ReadonlySet<string>, value: string): ReadonlySet<string> {
-  const next = new Set(set);
-  if (!next.delete(value)) next.add(value);
-  return next;
 }
 
 function NoRuns({ filtered }: { readonly filtered: boolean }) {

@@ -1,6 +1,6 @@
 // What can be done with the selected runs.
 
-import { useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { RunSummary } from "#api/contract/run.ts";
@@ -106,32 +106,29 @@ interface AskProps {
 function TagDialog({ runs, open, onClose }: AskProps) {
   const client = useQueryClient();
   const [tag, setTag] = useState("");
-  const [error, setError] = useState<Error | null>(null);
-  const add = async () => {
-    try {
+  const add = useMutation({
+    mutationFn: async () => {
       for (const run of runs) {
         if (run.tags.includes(tag)) continue;
         await call("patchRun", { params: { id: run.id }, body: { tags: [...run.tags, tag] } });
       }
       await client.invalidateQueries({ queryKey: ["runs"] });
-      onClose();
-    } catch (failure) {
-      setError(failure as Error);
-    }
-  };
+    },
+    onSuccess: onClose,
+  });
   return (
     <Dialog
       title={`Tag ${countOf(runs.length, "run")}`}
       open={open}
       onClose={onClose}
       foot={
-        <Button look="primary" disabled={tag.trim() === ""} onClick={() => void add()}>
+        <Button look="primary" disabled={tag.trim() === ""} onClick={() => add.mutate()}>
           add the tag
         </Button>
       }
     >
       <TextField label="Tag" value={tag} onChange={setTag} />
-      <Problem error={error} />
+      <Problem error={add.error} />
     </Dialog>
   );
 }

@@ -10,6 +10,7 @@ import { Form, TextField } from "../../part/field.tsx";
 import { Answer, CommandLine, Problem } from "../../part/notice.tsx";
 import { Page, Panel } from "../../part/panel.tsx";
 import { Table } from "../../part/table.tsx";
+import { toggled } from "../../part/toggled.ts";
 import { When } from "../../part/when.tsx";
 
 const scopes: readonly (readonly [Scope, string])[] = [
@@ -91,9 +92,7 @@ function Keys() {
               <input
                 type="checkbox"
                 checked={chosen.includes(scope)}
-                onChange={() =>
-                  setChosen(chosen.includes(scope) ? chosen.filter((each) => each !== scope) : [...chosen, scope])
-                }
+                onChange={() => setChosen(toggled(chosen, scope))}
               />
               {scope}
             </label>

@@ -21,6 +21,8 @@ const keywords = [
   "BETWEEN",
 ];
 
+const suggestionsMax = 8;
+
 export interface SqlSuggestion {
   readonly text: string;
   readonly note: string;
@@ -31,7 +33,6 @@ export function completeSql(
   text: string,
   caret: number,
   schema: SqlSchemaAnswer | undefined,
-  max = 8,
 ): { from: number; suggestions: SqlSuggestion[] } {
   const word = /[A-Za-z_][\w.]*$/.exec(text.slice(0, caret))?.[0] ?? "";
   const from = caret - word.length;
@@ -53,7 +54,7 @@ export function completeSql(
     if (fits) seen.add(each.text);
     return fits;
   });
-  return { from, suggestions: suggestions.slice(0, max) };
+  return { from, suggestions: suggestions.slice(0, suggestionsMax) };
 }
 
 /** Which columns to draw against which: the first number as x, the other numbers as lines. */

@@ -1,6 +1,5 @@
 // The rows of an answer, and a quick chart of them.
 
-import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef } from "react";
 import type { SqlAnswer } from "#api/contract/sql.ts";
@@ -10,6 +9,7 @@ import { Plot } from "../../chart/plot.tsx";
 import type { PlotSeries } from "../../chart/plot-data.ts";
 import { plainChoices } from "../../chart/plot-model.ts";
 import { Empty } from "../../part/notice.tsx";
+import { RunLink } from "../../part/run-link.tsx";
 import { chartColumns } from "./sql-complete.ts";
 
 export function SqlTable({ answer }: { readonly answer: SqlAnswer }) {
@@ -68,13 +68,7 @@ const runColumns: ReadonlySet<string> = new Set(["run_id", "runId", "run"]);
 
 function Value({ value, isRun }: { readonly value: unknown; readonly isRun: boolean }) {
   if (value === null || value === undefined) return <span className="muted">null</span>;
-  if (isRun && typeof value === "string" && value !== "") {
-    return (
-      <Link to="/runs/$id" params={{ id: value }} className="clip">
-        {value}
-      </Link>
-    );
-  }
+  if (isRun && typeof value === "string" && value !== "") return <RunLink id={value} look="clip" />;
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
   return (
     <span className="clip" title={text}>

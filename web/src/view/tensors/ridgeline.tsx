@@ -5,7 +5,7 @@ import { useMemo, useState } from "react";
 import type { Snapshot } from "#api/contract/snapshot.ts";
 import { useTheme } from "../../app/theme.ts";
 import { heatColour } from "../../chart/colour.ts";
-import { niceTicks } from "../../chart/scale.ts";
+import { nearestIndex, niceTicks } from "../../chart/scale.ts";
 import { setCursor, useCursor } from "../../clock/cursor.ts";
 import type { TimeWindow } from "../../clock/window.ts";
 import { formatSi } from "../../text/format-number.ts";
@@ -41,7 +41,7 @@ export function Ridgeline({
   const height = overlay ? 220 : peakPx + rowPx * (count - 1) + 8;
   const baseline = (row: number) => (overlay ? height - 4 : peakPx + row * rowPx);
   const times = ridges.rows.map((row) => toOffsetNs(row.snapshot.ts_ns, startNs));
-  const marked = over >= 0 ? over : cursor === null ? -1 : nearest(times, cursor.t);
+  const marked = over >= 0 ? over : cursor === null ? -1 : nearestIndex(times, cursor.t);
   const isInside = (t: number) => window === null || (t >= window.from && t <= window.to);
   const x = (value: number) => ((value - ridges.x.min) / (ridges.x.max - ridges.x.min)) * width;
   return (
@@ -95,12 +95,4 @@ export function Ridgeline({
 export function labelOf(snapshot: Snapshot): string {
   if (snapshot.epoch !== null) return `epoch ${snapshot.epoch}`;
   return snapshot.step === null ? "" : `step ${snapshot.step}`;
-}
-
-function nearest(times: readonly number[], t: number): number {
-  let best = -1;
-  times.forEach((time, i) => {
-    if (best < 0 || Math.abs(time - t) < Math.abs((times[best] ?? 0) - t)) best = i;
-  });
-  return best;
 }
