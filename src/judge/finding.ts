@@ -46,6 +46,9 @@ export interface RunMoment {
   readonly tsNs: bigint;
 }
 
+/** Where a finding about the time of the whole run stands. */
+export const ofWholeRun = { at: null, metric: "", view: "timeline" } as const;
+
 const order = { bad: 0, warn: 1, info: 2 } as const;
 
 /** The worst first. */

@@ -9,9 +9,12 @@ export function isLearningRate(key: string): boolean {
   return /(^|[_/.-])(lr|learning_rate)([_/.-]|\d*$)/i.test(key);
 }
 
-/** How long one step took, as measured by the client. */
+/** How long one step took, as measured by the client. The SQL that reads a run again uses the same pattern. */
+export const stepTimes = "(^|[_/.-])(step|iter|iteration|batch)_(time|ms|seconds|duration)(_ms|_s)?$";
+const stepTimeTest = new RegExp(stepTimes, "i");
+
 export function isStepTime(key: string): boolean {
-  return /(^|[_/.-])(step|iter|iteration|batch)_(time|ms|seconds|duration)(_ms|_s)?$/i.test(key);
+  return stepTimeTest.test(key);
 }
 
 /** How long one step waited for its data, as measured by the client. */

@@ -1,7 +1,7 @@
 // A rank that is nearly always slower than the others. One slow stretch does not count.
 
 import type { RankWindow, RunEvidence } from "./evidence.ts";
-import type { Finding } from "./finding.ts";
+import { type Finding, ofWholeRun } from "./finding.ts";
 import { medianOf } from "./statistics.ts";
 import { sayNumber, sayShare, sayTime, sayWorker } from "./words.ts";
 
@@ -90,9 +90,7 @@ export function judgeStraggler({ windows }: RunEvidence): Finding | null {
       `slower in ${slowWindows} of ${found.windows} windows (${sayShare(slowWindows / found.windows)})`,
     ],
     next: "Look at that rank's host: its GPU clocks and temperature, its data, what else runs there.",
-    at: null,
-    metric: "",
-    view: "timeline",
+    ...ofWholeRun,
   };
 }
 

@@ -1,7 +1,7 @@
 // What limits a step: its data, its computing, or nothing measured; and what saving costs.
 
 import type { RunEvidence, SpanTime } from "./evidence.ts";
-import type { Finding } from "./finding.ts";
+import { type Finding, ofWholeRun } from "./finding.ts";
 import { computingOf, dataSpans, saveSpans } from "./names.ts";
 import { sayCount, sayShare, sayTime } from "./words.ts";
 
@@ -65,9 +65,7 @@ function judgeInput({ data, evidence, gpu }: Shares): Finding | null {
     text: `Input-bound: waiting for data is ${sayShare(data)} of the step.`,
     evidence,
     next: more,
-    at: null,
-    metric: "",
-    view: "timeline",
+    ...ofWholeRun,
   };
 }
 
@@ -99,29 +97,27 @@ function judgeCompute({ compute, gpu, evidence }: Shares): Finding | null {
     text: `Compute-bound: computing is ${sayShare(compute)} of the step${gpu === null ? "" : `, the GPU is busy for ${sayShare(gpu)}`}.`,
     evidence,
     next: "Only faster computing helps: lower precision, a compiled model, fused kernels, a larger batch.",
-    at: null,
-    metric: "",
-    view: "timeline",
+    ...ofWholeRun,
   };
 }
 
 function judgeIdle({ gpuUse }: RunEvidence, shares: Shares | null, bound: Finding | null): Finding | null {
-  const said = { severity: "warn", at: null, metric: "" } as const;
   if (shares !== null && shares.gpu !== null && shares.gpu < idleShareMax && bound?.code !== "input_bound") {
     return {
-      ...said,
+      ...ofWholeRun,
       code: "gpu_idle",
+      severity: "warn",
       confidence: "high",
       text: `The GPU is idle for ${sayShare(1 - shares.gpu)} of the time between two steps.`,
       evidence: [...shares.evidence, `GPU time measured inside these spans is ${sayShare(shares.gpu)} of it`],
       next: "Look for waiting in the step: values read back to the CPU, small kernels, logging in every step.",
-      view: "timeline",
     };
   }
   if (gpuUse === null || gpuUse.samples < gpuSamplesMin || gpuUse.meanPercent >= idleShareMax * 100) return null;
   return {
-    ...said,
+    ...ofWholeRun,
     code: "gpu_idle",
+    severity: "warn",
     confidence: gpuUse.meanPercent < 15 ? "high" : "medium",
     text: `The GPU is busy for ${Math.round(gpuUse.meanPercent)} % of the time only.`,
     evidence: [`the mean of ${sayCount(gpuUse.samples, "sample")} of its utilisation`],
@@ -145,8 +141,6 @@ function judgeSaving({ steps, spans }: RunEvidence): Finding | null {
       `${sayCount(longest.count, "span")} ${longest.name} of ${sayTime(longest.medianNs)}, ${sayTime(longest.wallNs)} in all`,
     ],
     next: "Save less often, save asynchronously, or to a faster disk.",
-    at: null,
-    metric: "",
-    view: "timeline",
+    ...ofWholeRun,
   };
 }

@@ -1,13 +1,14 @@
 // Which metrics rules look at, as one pattern.
 
+import { stepTimes } from "#judge/names.ts";
 import { type Rule, rememberAnswers, toKeyPatterns } from "#judge/rule.ts";
 import { toSeriesRoom } from "#judge/series-room.ts";
 import type { SeriesRoom } from "#judge/track.ts";
 
-/** Times that workers measure themselves tell a straggler even where all wait for each other. */
-const stepTimes = "(^|[_/.-])(step|iter|iteration|batch)_(time|ms|seconds|duration)(_ms|_s)?$";
-
-/** Regular expressions without the flag that makes upper and lower case one. */
+/**
+ * Regular expressions, to be matched in any case. Times that workers measure themselves tell a straggler even where all
+ * wait for each other.
+ */
 function patternsOf(rules: readonly Rule[]): string[] {
   return [...new Set(rules.flatMap(({ metric }) => toKeyPatterns(metric))), stepTimes];
 }

@@ -316,7 +316,10 @@ export class Watcher {
     await this.record(firing, rows);
     run.note(firing);
     this.ports.deliveries.queue(rows, firing, sight.name);
-    if (!isArmed || rule.actions.commands.length === 0) return;
+    if (isArmed && rule.actions.commands.length > 0) this.startActing(run, firing, rule, sight);
+  }
+
+  private startActing(run: RunWatch, firing: Firing, rule: Rule, sight: TableSight): void {
     const done = this.act(run, firing, rule, sight).finally(() => this.acting.delete(done));
     this.acting.add(done);
   }
@@ -330,8 +333,7 @@ export class Watcher {
     const sight = (await this.see(workspace, [run], [watched])).get(runId);
     if (sight === undefined) return;
     run.note(firing);
-    const done = this.act(run, firing, watched.rule, sight).finally(() => this.acting.delete(done));
-    this.acting.add(done);
+    this.startActing(run, firing, watched.rule, sight);
   }
 
   private async act(run: RunWatch, firing: Firing, rule: Rule, sight: TableSight): Promise<void> {

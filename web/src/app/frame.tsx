@@ -48,7 +48,7 @@ export function Frame() {
       <SideBar />
       <div className="frame-main">
         <TopBar onPalette={() => setPalette(true)} onHelp={() => setHelp(true)} />
-        <main className="view" id="main" tabIndex={-1}>
+        <main className="view fill" id="main" tabIndex={-1}>
           <LoginGate>
             <Outlet />
           </LoginGate>

@@ -43,7 +43,7 @@ export function CompareView() {
   // A part that only this tab needs says itself whether it is on its way.
   const waits = tab === "time" || tab === "tensors" ? (comparison.other ?? comparison.first) : comparison.first;
   return (
-    <div className="compare">
+    <div className="compare fill">
       <aside className="stack compare-legend" aria-label="Runs">
         <Answer of={comparison.first} rows={3}>
           {() =>

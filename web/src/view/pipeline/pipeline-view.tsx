@@ -59,7 +59,7 @@ function Graph({ graph }: { readonly graph: GraphAnswer }) {
   const node = graph.nodes.find((each) => each.id === chosen);
   if (layout.data === undefined) return layout.error === null ? <Loading /> : <Answer of={layout}>{() => null}</Answer>;
   return (
-    <div className="pipeline">
+    <div className="pipeline fill">
       <Paper graph={graph} placed={layout.data} chosen={chosen} onChoose={setChosen} />
       {node === undefined ? null : (
         <NodeDetails key={node.id} node={node} failed={failed} onClose={() => setChosen(null)} />

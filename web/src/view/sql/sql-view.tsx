@@ -51,7 +51,7 @@ export function SqlView() {
   };
   const at = run.error instanceof Refusal ? run.error.answer.at : null;
   return (
-    <div className="sql">
+    <div className="sql fill">
       <aside className="sql-tables" aria-label="Tables">
         {schema.data?.tables.map((table) => (
           <details key={table.name}>

@@ -49,7 +49,7 @@ function Chosen({ tensors }: { readonly tensors: readonly TensorInfo[] }) {
   const chosen = tensors.find((each) => each.tensor === search.tensor) ?? first;
   if (chosen === undefined) return null;
   return (
-    <div className="tensors">
+    <div className="tensors fill">
       <TensorList tensors={tensors} chosen={chosen.tensor} onChoose={(tensor) => setSearch({ tensor })} />
       <div className="scroll">
         <div className="page">

@@ -90,7 +90,7 @@ function OpenTimeline({ extent: found }: { readonly extent: TimeWindow }) {
     ...(leave === null ? {} : { escape: leave }),
   });
   return (
-    <div className="timeline">
+    <div className="timeline fill">
       <TimelineBar
         {...{ find, show, change, hovered, matches, overflows }}
         finest={layers.at(-1)}
