@@ -32,7 +32,7 @@ export function defineTool<const P extends TProperties>(
     ...head,
     input: Type.Object(input),
     async answer(api, asked, signal) {
-      // A misspelt argument would be left out without a word, and the schema's refusal would not name it.
+      // A misspelt argument would be ignored silently, and the schema's refusal would not name it.
       const unknown = Object.keys(asked).find((name) => !known.includes(name));
       if (unknown === undefined) return answer(api, asked as Static<TObject<P>>, signal);
       throw new ToolMistake(`${head.name} takes no ${JSON.stringify(unknown)}, only ${known.join(", ")}.`);

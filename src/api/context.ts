@@ -105,6 +105,9 @@ export function refuseRun(id: string): Refusal {
   });
 }
 
+/** Rows of a page where the question does not say. */
+export const limitDefault = 100;
+
 /** Cursors are opaque to clients: the sort values of the last row, as base64url of JSON. */
 export function encodeCursor(values: readonly (string | number | null)[] | null): string | null {
   if (values === null) return null;

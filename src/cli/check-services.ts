@@ -56,10 +56,10 @@ async function checkBus(config: Config, url: string): Promise<Finding> {
   return { what, ok: problem === "", detail: problem === "" ? `${url} lets us in` : `${url}: ${problem}`, hint };
 }
 
-/** Told by a small file that is put there and taken away: a bucket that is not there has no files either. */
+/** Puts a small file there and takes it away: a missing bucket would also look like one without files. */
 async function checkBucket(config: Config): Promise<Finding> {
   const what = "Bucket";
-  // Not the data folder: what only looks makes none.
+  // Not the data folder: a check must not create one.
   const dataDir = await mkdtemp(join(tmpdir(), "tributary-doctor-"));
   const blobs = await openBlobs({ ...config, dataDir });
   const key = `doctor/${process.pid}-${Date.now()}`;

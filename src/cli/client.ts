@@ -62,7 +62,7 @@ export function createClient(url: string, key: string): Client {
       ...(streamed ? { duplex: "half" } : {}),
     };
     const response = await send(`${url}${toPath(name, request)}`, init as RequestInit, url);
-    // Only a server that says how it is says so with 503; from elsewhere it means that nothing was done.
+    // For readyz a 503 is an answer; from any other route it means that nothing was done.
     if (response.ok || (response.status === 503 && name === "readyz")) return response;
     throw await toApiError(response);
   };
@@ -111,7 +111,7 @@ export function toPath(name: RouteName, { params, query }: AnyCall): string {
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** A dot segment, encoded or not, would lead to another route than the one that is meant. */
+/** A dot segment, encoded or not, would lead to another route. */
 function encodeSegment(text: string): string {
   if (!/^\.{1,2}$/.test(text)) return encodeURIComponent(text);
   const message = `${JSON.stringify(text)} can be no part of a name.`;

@@ -50,7 +50,7 @@ export class AnsweringTransport implements Transport {
   private hear(message: JSONRPCMessage): void {
     if (!("method" in message)) return;
     if ("id" in message && message.method !== listen) this.open.add(message.id);
-    // Who takes a request back gets no answer to it.
+    // A cancelled request gets no answer.
     if (message.method === "notifications/cancelled") this.settle(message.params?.["requestId"]);
   }
 

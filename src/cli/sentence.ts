@@ -6,7 +6,7 @@ import { ApiError } from "./client.ts";
 import { Exit, exitCodes } from "./exit.ts";
 import { findPortOwner } from "./port-owner.ts";
 
-/** The server's hints speak of routes; who typed a command wants to know what to type. */
+/** The server's hints speak of routes; somebody at a terminal wants to know what to type. */
 const hints: Readonly<Record<string, string>> = {
   run_not_found: "List runs with: tributary runs   Any id a run was ever known by works.",
   launch_not_found: "List runs with: tributary runs   A retry of a launch is a new attempt.",
@@ -35,7 +35,7 @@ export function toExit(error: unknown): Exit {
   return new Exit(exitCodes.outage, kind === undefined ? (stack ?? String(error)) : (message ?? String(error)));
 }
 
-/** The engine's process ends with a stack of its own, which says nothing to who started it. */
+/** The engine's process ends with a stack trace of its own, which means nothing to the person who started it. */
 function toEngineExit(message: string): Exit {
   if (/no native binding|CHDB_PLATFORM/.test(message)) {
     const hint = "Install it again without --omit=optional, or name a ClickHouse server with store.url.";

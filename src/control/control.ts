@@ -10,7 +10,7 @@
 import type { RunId, WorkerId, Workspace } from "#model/names.ts";
 import { type Command, CommandBook, isFor, isOpen, type Target, toRunKey } from "./book.ts";
 import { type CommandState, type CommandStep, type CommandType, everyWorker, rankOf } from "./command.ts";
-import { judge, type Settlement, type WorkerNews } from "./confirm.ts";
+import { judge, type WorkerNews } from "./confirm.ts";
 import { type CommandOrder, checkOrder, nameOf, type OrderRefusal, payloadOf } from "./order.ts";
 
 export interface ControlPorts {
@@ -221,9 +221,12 @@ export class Control {
       const wasSent = state === "delivered" || this.sent.has(toSentKey(command.cmdId, worker));
       if (!wasSent && state !== "queued") continue;
       const verdict = judge(command, news, wasSent);
-      if (verdict !== undefined) this.whenReady(() => this.settle(command, worker, verdict));
+      if (verdict === undefined) continue;
+      const { state: settled, reason } = verdict;
+      this.whenReady(() => this.recordAside([toStep(command, worker, settled, reason, this.ports.nowNs())]));
     }
-    if (news.kind === "run_end") this.forgetWorker(news);
+    const { workspace, runId, worker } = news;
+    if (news.kind === "run_end") this.runs.get(toRunKey(workspace, runId))?.known.delete(worker);
   }
 
   /** The journal has been replayed: from now on commands flow. */
@@ -238,14 +241,6 @@ export class Control {
   close(): void {
     clearTimeout(this.timer);
     this.postponed = [];
-  }
-
-  private settle(command: Command, worker: WorkerId, { state, reason }: Settlement): void {
-    this.recordAside([toStep(command, worker, state, reason, this.ports.nowNs())]);
-  }
-
-  private forgetWorker({ workspace, runId, worker }: WorkerNews): void {
-    this.runs.get(toRunKey(workspace, runId))?.known.delete(worker);
   }
 
   // A run without connections is remembered for its known workers, but the number of such runs is bounded.

@@ -180,7 +180,7 @@ export function toKeyTest(patterns: string): (key: string) => boolean {
   return rememberAnswers((key) => tests.some((test) => test.test(key)));
 }
 
-/** As many as one run may have: a sender of all of them at each step would else be tested anew each time. */
+/** As many as one run may have: otherwise a run that sends all of them at each step would be tested again every time. */
 const keysMax = 100_000;
 
 /** A test of keys that is asked all the time, mostly for the same ones. */

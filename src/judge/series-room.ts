@@ -1,4 +1,4 @@
-// How far back rules look into a series: so much of it is remembered, and no more, since a fleet has ten thousand of them.
+// How far back rules look into a series. No more of it is remembered: a fleet has ten thousand series.
 
 import { type Rule, toKeyTest } from "./rule.ts";
 import type { SeriesRoom } from "./track.ts";

@@ -20,7 +20,7 @@ interface FoundSpan {
 /** A mark's own span and three above it, as in answers from the store. */
 const levels = 4;
 
-/** Lives as long as the batch; made only for batches that somebody watches. */
+/** Kept as long as the batch; made only for batches that somebody watches. */
 const indexes = new WeakMap<Batch, ReadonlyMap<string, FoundSpan>>();
 
 /** Gives the place of a mark by its group and the id of its span. `earlier` are batches before this one, newest first. */

@@ -1,5 +1,5 @@
-// Feeds applied batches to what is remembered of their runs. It runs for every record, so that
-// points nobody watches cost one look at the dictionary of their keys.
+// Feeds applied batches to what is remembered of their runs. It runs for every record, so points that nobody watches must
+// cost no more than one look at the dictionary of their keys.
 
 import type { DictColumn } from "#base/columns.ts";
 import { stepSpan, waitSpans } from "#judge/names.ts";

@@ -6,12 +6,12 @@ const restNsMax = 30_000_000_000n;
 const plainRestNs = 15_000_000_000n;
 const livelyRestNs = 60_000_000_000n;
 
-/** Until a run of which nothing came is looked at. What is there is looked at until it has been there for as long as its rule says. */
+/** How long a silent run is left alone. While a condition holds, it is looked at until it has held as long as its rule says. */
 export function lookAgainAfter(silentNs: bigint, isHeld: boolean): bigint {
   return isHeld ? restNsMin : restAfter(silentNs, restNsMin);
 }
 
-/** Until the table is asked for a run; `isChanging` if it may say something else although the run sends nothing but points. */
+/** How long until the table is asked for a run again; `isChanging` if its row may change although the run sends only points. */
 export function askAgainAfter(silentNs: bigint, isChanging: boolean): bigint {
   if (isChanging) return restAfter(silentNs, restNsMin);
   return silentNs < plainRestNs ? livelyRestNs : restAfter(silentNs, plainRestNs);

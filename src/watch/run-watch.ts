@@ -12,7 +12,7 @@ import { type Firing, fromFiringRow } from "./firing.ts";
 import { replayRun } from "./replay.ts";
 import type { TableSight } from "./table-rules.ts";
 
-/** What has just come is given to this. */
+/** Takes what has just arrived. */
 export interface TrackSink {
   heardNs: bigint;
   addPoint(point: TrackPoint, receivedNs: bigint): void;
@@ -36,9 +36,9 @@ const endOfTime = 2n ** 63n - 1n;
 const runsAtOnce = 64;
 
 /**
- * Takes what comes until the rest is known. A run that began while it was watched has no rest, and what came is its memory;
- * of the others the last of what came is given to what the store knows. Beyond its bound the oldest go: they are stored by
- * then.
+ * Takes what arrives until what is stored has been read. A run that began while it was watched has nothing stored, and
+ * what arrived is its memory; for the others the latest arrivals are added to what the store knows. Beyond a bound the
+ * oldest are dropped: they are stored by then.
  */
 class Waiting implements TrackSink {
   heardNs = 0n;
@@ -132,7 +132,7 @@ export class RunWatch {
     this.track = new RunTrack(roomOf);
   }
 
-  /** Rules have changed: what they said of it, and how far they look back, may be otherwise. */
+  /** Rules have changed: what they said of it, and how far they look back, may have changed too. */
   rulesChanged(): void {
     this.sight = null;
     this.idleRules.clear();
@@ -164,7 +164,7 @@ export class RunWatch {
    */
   heard(groupKey: string, arrivedNs: bigint, position: number): boolean {
     this.isDue = true;
-    // To clear a set makes a new table, also of an empty one.
+    // Clearing a set allocates a new table even if it is empty.
     if (this.idleRules.size > 0) this.idleRules.clear();
     this.heardPosition = position;
     const first = this.heardFrom.get(groupKey);

@@ -18,13 +18,13 @@ export function watchedKeys(rules: readonly Rule[]): string {
   return `(?i)${patternsOf(rules).join("|")}`;
 }
 
-/** The same without what may stand before and behind: to pass over that took most of a test's time. */
+/** The same without leading and trailing wildcards, which take most of a test's time. */
 function toShort(pattern: string): string {
   const behind = pattern.startsWith("^.*") ? pattern.slice(3) : pattern;
   return behind.endsWith(".*$") ? behind.slice(0, -3) : behind;
 }
 
-/** Is asked for every key of every record that comes. */
+/** Called for every key of every record. */
 export function toWatchedTest(rules: readonly Rule[]): (key: string) => boolean {
   const test = new RegExp(patternsOf(rules).map(toShort).join("|"), "i");
   return rememberAnswers((key) => test.test(key));

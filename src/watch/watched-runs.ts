@@ -1,6 +1,6 @@
-// The runs that rules look at here, by their names and by the groups that were heard of them. A Cirron run may be called
-// otherwise while it goes on, since a late span says what its process is called: what was heard of it then goes on under
-// the new name, and is not read from the store once more.
+// The runs that rules look at here, by name and by the groups that were heard of them. A Cirron run may get another name
+// while it goes on, since a late span says what its process is called: what was heard of it then continues under the new
+// name and is not read from the store again.
 
 import type { SeriesRoom } from "#judge/track.ts";
 import type { RunId, Workspace } from "#model/names.ts";

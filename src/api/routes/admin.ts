@@ -1,10 +1,9 @@
 // The audit, and how long runs are kept.
 
-import { decodeCursor, encodeCursor, type Route, refuseCursor } from "#api/context.ts";
+import { decodeCursor, encodeCursor, limitDefault, type Route, refuseCursor } from "#api/context.ts";
 import { toAudit } from "#model/audit.ts";
 import { readAudit, settingOf } from "#query/workspace.ts";
 
-const limitDefault = 100;
 const retentionDays = "retention_days";
 const dayMs = 86_400_000;
 

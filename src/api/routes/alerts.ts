@@ -1,13 +1,11 @@
 // What rules saw: of all runs, or of one.
 
-import { type ApiContext, ofRun, type Route } from "#api/context.ts";
+import { type ApiContext, limitDefault, ofRun, type Route } from "#api/context.ts";
 import { toRunPlace } from "#api/contract/judge.ts";
 import type { Alert } from "#api/contract/rule.ts";
 import { ownRunsOf } from "#query/runs/find-run.ts";
 import type { Firing } from "#watch/firing.ts";
 import { listFirings } from "#watch/list-firings.ts";
-
-const limitDefault = 100;
 
 export const alertsRoute: Route<"alerts"> = async (context, { query, caller, asOf }) => {
   return { alerts: await readAlerts(context, caller.workspace, null, query), as_of: asOf };

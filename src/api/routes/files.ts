@@ -1,6 +1,6 @@
 // Bytes: artifacts that clients stored, tensor blobs, and values out of them. Everything is sent as an attachment.
 
-import { decodeTextCursor, ofRun, type Route } from "#api/context.ts";
+import { decodeTextCursor, limitDefault, ofRun, type Route } from "#api/context.ts";
 import type { ArtifactRow } from "#api/contract/record.ts";
 import { toFloat } from "#api/contract/scalar.ts";
 import type { TensorValuesAnswer } from "#api/contract/snapshot.ts";
@@ -14,7 +14,6 @@ import { readSnapshot } from "#query/tensors/read-tensors.ts";
 import { byTime, nextCursor } from "./records.ts";
 import { unknownTensor } from "./snapshots.ts";
 
-const limitDefault = 100;
 const valuesDefault = 1000;
 
 /** Files the run named, then files that were stored for it. */

@@ -1,6 +1,6 @@
 // GET /launches and GET /launches/<id>/<attempt>: sweeps, their plan and a cell for each run.
 
-import { type ApiContext, decodeCursor, encodeCursor, type Route, refuseCursor } from "#api/context.ts";
+import { type ApiContext, decodeCursor, encodeCursor, limitDefault, type Route, refuseCursor } from "#api/context.ts";
 import type { LaunchAnswer, LaunchCell } from "#api/contract/launch.ts";
 import type { Cell, RunStatus } from "#api/contract/run.ts";
 import { Refusal } from "#api/refusal.ts";
@@ -13,8 +13,6 @@ import { type Grid, type GridCell, pickBest, toGrid } from "#query/semantiva/gri
 import { groupPipelines } from "#query/semantiva/pipeline-groups.ts";
 import { listLaunches, readLaunch, statusOfOutcome } from "#query/semantiva/read-launches.ts";
 import { readField, toCells } from "./runs.ts";
-
-const limitDefault = 100;
 
 export const launchesRoute: Route<"launches"> = async (context, { query, caller, signal, asOf }) => {
   const limit = query.limit ?? limitDefault;

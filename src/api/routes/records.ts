@@ -5,6 +5,7 @@ import {
   decodePlaceCursor,
   decodeTextCursor,
   encodeCursor,
+  limitDefault,
   ofRun,
   type Question,
   type Route,
@@ -15,8 +16,6 @@ import { FileBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { parseGroupKey } from "#model/group-key.ts";
 import * as records from "#query/records.ts";
-
-const limitDefault = 100;
 
 export const logsRoute: Route<"logs"> = ofRun(async (context, { query, asOf, groups }) => {
   const wanted: records.LogFilter = {

@@ -1,6 +1,6 @@
 // GET /runs and GET /fields: the table of runs, its groups, its cells and what it can be asked by.
 
-import { decodeCursor, encodeCursor, type Route } from "#api/context.ts";
+import { decodeCursor, encodeCursor, limitDefault, type Route } from "#api/context.ts";
 import type { Cell, RunSummary, RunsAnswer, Spark } from "#api/contract/run.ts";
 import { toFloat } from "#api/contract/scalar.ts";
 import { toExactJson } from "#api/exact-json.ts";
@@ -23,7 +23,7 @@ export const listRunsRoute: Route<"runs"> = async (context, { query, caller, sig
     columns: (query.columns ?? []).map((text) => readField(text, "columns")),
     group: query.group === undefined ? null : readField(query.group, "group"),
     archived: query.archived ?? "hide",
-    limit: query.limit ?? 100,
+    limit: query.limit ?? limitDefault,
     after: decodeCursor(query.cursor),
   };
   const page = await listRuns(context.sources, question, context.head());

@@ -51,7 +51,7 @@ export function addDemo(program: Command, context: Context): void {
     const config = toConfig(context, { data: demoFolder, ...options });
     const level = options.verbose ? "debug" : options.quiet ? "error" : "warn";
     const server = await context.openServer(config, createLog({ level, format: config.logFormat }));
-    // The folder may have keys by now; who may read it is its owner.
+    // The folder may have keys by now; whoever can read it owns the server.
     const key = keyFor(config, server.url);
     const live = createLive(context, server, key);
     try {

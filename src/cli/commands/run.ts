@@ -74,7 +74,7 @@ export function addRun(program: Command, context: Context): void {
     if (lost > 0) context.stderr.write(`tributary: ${lost} requests are lost: no server took them, nor did the disk\n`);
     if (spooled + lost === 0) {
       await importLeftSpool(client, runId, startedMs).catch(() => undefined);
-      // Whoever asks next finds the run as it ended; a server that is busy with much else is not waited for.
+      // The next question finds the run as it ended; a busy server is not waited for longer than this.
       const signal = AbortSignal.timeout(queryableMs);
       await client.open("readyz", { query: { drained: "1" } }, { signal }).catch(() => undefined);
     } else if (spooled > 0)

@@ -48,7 +48,7 @@ export function addSend(program: Command, context: Context): void {
         return why;
       };
       const isSettled = () => sent.every(({ state }) => settled.has(state));
-      // Who cannot be reached is not waited for.
+      // Does not wait for workers that cannot be reached.
       let how = await look();
       while (!isSettled() && how === "" && Date.now() < deadline && !context.stop.aborted) {
         await sleep(200, undefined, { signal: context.stop }).catch(() => undefined);

@@ -23,6 +23,12 @@ export function createOutbox(options: Omit<KeptOptions, "heldBytesMax">): Outbox
   let closing = false;
   let wake: () => void = () => undefined;
 
+  /** Whether the server has taken all that was kept. */
+  const drain = () =>
+    kept.drain().then(
+      () => true,
+      () => false,
+    );
   const deliver = async (request: SpooledRequest) => {
     if (away || queuedBytes > queuedBytesMax) return kept.add(request);
     try {
@@ -44,10 +50,7 @@ export function createOutbox(options: Omit<KeptOptions, "heldBytesMax">): Outbox
       }
       if (away && performance.now() - triedMs > retryMs) {
         triedMs = performance.now();
-        away = !(await kept.drain().then(
-          () => true,
-          () => false,
-        ));
+        away = !(await drain());
       }
       if (queue.length === 0 && !closing) {
         const woken = new Promise<void>((resolve) => {
@@ -71,11 +74,7 @@ export function createOutbox(options: Omit<KeptOptions, "heldBytesMax">): Outbox
       const deadline = performance.now() + withinMs;
       await running;
       while (!kept.isEmpty) {
-        const done = await kept.drain().then(
-          () => true,
-          () => false,
-        );
-        if (done || performance.now() > deadline) break;
+        if ((await drain()) || performance.now() > deadline) break;
         await sleep(200);
       }
       return kept.left;

@@ -92,7 +92,7 @@ class WorkerDelivery implements Delivering {
   wake(): void {
     this.handed++;
     if (this.fallback !== null) this.fallback.wake();
-    else this.tell({ kind: "wake" });
+    else this.worker.postMessage({ kind: "wake" } satisfies SenderCommand);
   }
 
   async drain(timeoutMs: number): Promise<void> {
@@ -113,11 +113,7 @@ class WorkerDelivery implements Delivering {
         clearTimeout(timer);
         resolve();
       };
-      this.tell({ kind: "drain", timeoutMs });
+      this.worker.postMessage({ kind: "drain", timeoutMs } satisfies SenderCommand);
     });
-  }
-
-  private tell(command: SenderCommand): void {
-    this.worker.postMessage(command);
   }
 }

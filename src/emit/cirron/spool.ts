@@ -84,7 +84,7 @@ export class Spool {
     const { files, path } = this;
     if (this.folderBytes < 0) {
       files.makeDirectory(path);
-      this.folderBytes = this.readFolder().reduce((sum, file) => sum + file.bytes, 0);
+      this.folderBytes = this.files.list(this.path).reduce((sum, file) => sum + file.bytes, 0);
     }
     if (this.folderBytes + batch.bytes.length > this.bytesMax) this.evict(batch.bytes.length);
     const target = join(path, batch.name);
@@ -102,7 +102,7 @@ export class Spool {
   }
 
   private evict(needed: number): void {
-    const found = this.readFolder().sort((a, b) => (a.name < b.name ? -1 : 1));
+    const found = this.files.list(this.path).sort((a, b) => (a.name < b.name ? -1 : 1));
     let total = found.reduce((sum, file) => sum + file.bytes, 0);
     for (const file of found) {
       if (total + needed <= this.bytesMax) break;
@@ -111,10 +111,6 @@ export class Spool {
       this.evicted++;
     }
     this.folderBytes = total;
-  }
-
-  private readFolder() {
-    return this.files.list(this.path);
   }
 
   private removeQuietly(path: string): void {

@@ -1,6 +1,6 @@
-// Sends what is left while the process exits. The exiting thread hears of nothing any more, so another thread connects,
-// sends and waits for the collector's acks, and the exiting one waits for it: until all is confirmed, the collector turns
-// out not to be there, or the time is up.
+// Sends what is left while the process exits. The exiting thread gets no more events, so another thread connects, sends
+// and waits for the collector's acks, while the exiting one blocks until everything is confirmed, the collector turns out
+// to be away, or the time is up.
 
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";

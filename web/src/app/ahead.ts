@@ -1,4 +1,4 @@
-// What the address that a visit begins with needs is asked for at once, while the files of its view are on their way.
+// Asks at once for what the first address of a visit needs, while the files of its view are still loading.
 
 import type { QueryClient } from "@tanstack/react-query";
 import type { RouteName } from "#api/contract/paths.ts";
@@ -11,7 +11,7 @@ import { parseSearch } from "./search.ts";
 const metricTabs: ReadonlySet<string> = new Set(["", "charts", "report"]);
 
 export function askAhead(client: QueryClient, { pathname, search }: Pick<Location, "pathname" | "search">): void {
-  // What the view asks itself has the same key, so it finds this answer or waits for it.
+  // The view's own question has the same key, so it finds this answer or waits for it.
   const ask = <N extends RouteName>(name: N, input: InputOf<N>) => void client.prefetchQuery(apiQuery(name, input));
   const [place, id, tab = ""] = pathname.split("/").slice(1);
   if (place === "compare") {

@@ -62,7 +62,7 @@ export function Frame() {
   );
 }
 
-/** Where the focus was is gone with the view that was left; keys go on in the new one, not at the top of the page. */
+/** The focused element is gone with the view that was left; keys then belong to the new view, not to the top of the page. */
 function useFocusOnMove(): void {
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
   const before = useRef(path);

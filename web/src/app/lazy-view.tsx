@@ -1,5 +1,5 @@
-// Views stand in files of their own, so that the first one comes quickly. All others are fetched right after it: a
-// click must not need a server that has gone away meanwhile.
+// Each view is a file of its own, so that the first one loads quickly. The others are fetched right after it: a click
+// must still work when the server has gone away.
 
 import { type ComponentType, useEffect, useReducer } from "react";
 import { useLiveState } from "../data/use-live.ts";
@@ -55,7 +55,7 @@ function Missing({
     <div className="empty" role="alert">
       <strong>This part of the page could not be loaded.</strong>
       <p>It loads as soon as the server answers. If the server was updated, reload the page.</p>
-      <Button onClick={() => window.location.reload()}>load the page anew</Button>
+      <Button onClick={() => window.location.reload()}>reload the page</Button>
     </div>
   );
 }

@@ -1,5 +1,5 @@
-// New points at the end of a series. Where its history is in buckets, they are put into buckets of the same width:
-// points as they came would be drawn denser than the history and look like rising noise.
+// New points at the end of a series. If its history is in buckets, they are put into buckets of the same width: single
+// points would be drawn denser than the history and look like rising noise.
 
 import type { PlotSeries } from "./plot-data.ts";
 

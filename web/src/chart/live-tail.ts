@@ -1,5 +1,5 @@
-// Points that arrived since the page opened, so that charts grow without asking again. Bounded a series: of one that has
-// too many, the lowest and the highest of neighbours stay, so that no part of the curve is missing and no spike is lost.
+// Points that arrived since the page opened, so that charts grow without asking again. Each series is bounded: beyond that,
+// only the lowest and the highest of neighbours stay, so that no part of the curve is missing and no spike is lost.
 // An answer's `as_of` says which of them it already holds.
 
 import type { LiveEvent } from "#api/contract/live.ts";

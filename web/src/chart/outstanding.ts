@@ -1,4 +1,4 @@
-// A pixel may stand for several rows, and a hand is not exact to one. Who points at a spike means the spike. Pure.
+// A pixel may stand for several rows, and no hand is exact to one: pointing near a spike means the spike. Pure.
 
 import type { PlotSeries } from "./plot-data.ts";
 import { lowerBound, quantileOfSorted } from "./scale.ts";

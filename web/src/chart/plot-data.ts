@@ -46,7 +46,7 @@ export function drawnAxis<Wanted extends Axis>(
 
 /** `startNs` is the run's start, the zero of its clock. */
 export function toPlotSeries(answer: Series, axis: Axis, startNs: string): PlotSeries {
-  // Who draws many lines does not ask for the time of each bucket's last point.
+  // A comparison of many lines does not ask for the time of each bucket's last point.
   const timed = answer.t_last.length === 0 ? { ...answer, t_last: answer.t } : answer;
   const series = timed.exact ? foldEqual(timed) : timed;
   const tZero = Number(BigInt(series.t_base) - BigInt(startNs));

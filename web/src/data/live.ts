@@ -35,7 +35,7 @@ const retryMsMax = 15_000;
 const hiddenMs = 30_000;
 /** The server says something every second. A connection silent for so long is dead, even if nobody closed it. */
 const silentMs = 15_000;
-/** Rows are streamed when they are durable and queryable a moment later, so a view that opens now must know them. */
+/** Rows are streamed once durable and can be queried a moment later, so a view that opens in between needs them. */
 const backlogEvents = 2_000;
 
 export interface LiveStream {

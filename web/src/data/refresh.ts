@@ -1,5 +1,5 @@
-// Asks for cached answers again when what they show has changed. A request that is under way is never cancelled for a
-// newer one: where answers take longer than changes need to come, cancelling would mean that none ever arrives.
+// Asks for cached answers again when what they show has changed. A request under way is never cancelled for a newer one:
+// if changes come faster than answers, no answer would ever arrive.
 
 import type { QueryClient, QueryFilters } from "@tanstack/react-query";
 

@@ -1,4 +1,4 @@
-// A value that has stopped changing: what is asked of the server while a person still drags would be thrown away.
+// A value that has stopped changing: answers to questions asked during a drag would be thrown away.
 
 import { useEffect, useState } from "react";
 

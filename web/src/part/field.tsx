@@ -1,4 +1,4 @@
-// Where people write or choose. Both tell what they hold, not what happened to them.
+// Fields to write in and to choose from. Both report their value, not the event.
 
 import type { ComponentProps } from "react";
 

@@ -1,5 +1,5 @@
-// A name of any length in a narrow place. What tells names apart mostly stands at their end, so the middle of a long one
-// is left out: its start gives way first, and where even the end has no room, that gives way from its own start.
+// A name of any length in a narrow place. Names mostly differ at their end, so a long one is cut at its start, and where
+// even the end has no room, that is cut from its own start.
 
 import "./name.css";
 

@@ -53,7 +53,7 @@ export function usePanelSeries(question: PanelQuestion, tail: LiveTail, version:
   return { series, answer, axis: drawnAxis(question.axis, answer.data?.axis) };
 }
 
-/** Collects live points of the run, and says when to draw and when to ask for the history anew. */
+/** Collects live points of the run, and says when to draw and when to ask for the history again. */
 export function useLiveTail(): { tail: LiveTail; version: number } {
   const clock = useRunClock();
   const stream = useLiveStream();

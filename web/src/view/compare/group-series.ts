@@ -1,7 +1,7 @@
-// Several runs as one line: their mean, with a band from the least to the greatest of their points. Runs sent their
-// points at positions of their own: few are taken as they are, many are put into common parts of the axis, so that the
-// line does not leap from one run's points to another's. A run is read between its points; outside of its first and
-// last point it has no say.
+// Several runs as one line: their mean, with a band from the least to the greatest of their points. Each run has points
+// at positions of its own: a few positions are kept as they are, many are put into common parts of the axis, so that the
+// line does not jump from one run's points to another's. Between its points a run is interpolated; before its first and
+// after its last it does not count.
 
 import { largestOf, smallestOf } from "#base/extremes.ts";
 import type { PlotSeries } from "../../chart/plot-data.ts";

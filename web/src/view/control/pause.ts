@@ -1,5 +1,5 @@
-// Whether a job waits. One that says its status knows best; one that says none, or does not say that it waits, is taken
-// at the last command of the two that it confirmed.
+// Whether a job is paused. Its own status counts most; a job that reports none, or not this one, is judged by the last
+// pause or resume that it confirmed.
 
 import type { Command } from "#api/contract/command.ts";
 
@@ -7,7 +7,7 @@ type Sent = Pick<Command, "type" | "state">;
 
 const waiting = "paused";
 
-/** Only a job that says that it waits already cannot be paused. */
+/** Only a job that reports being paused cannot be paused. */
 export function canPause(statusRaw: string): boolean {
   return statusRaw !== waiting;
 }

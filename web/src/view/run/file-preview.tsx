@@ -1,5 +1,5 @@
-// An image or a text file of a run, shown in place. The bytes come as an attachment that no browser runs; an image is
-// given to an img element with a type of our choosing, a text is a text.
+// An image or a text file of a run, shown in place. The bytes come as an attachment, which no browser runs; an image goes
+// into an img element with a type that we choose, a text is shown as text.
 
 import { useEffect, useState } from "react";
 import { urlOf } from "../../data/client.ts";

@@ -13,11 +13,12 @@ import { RunLink } from "../../part/run-link.tsx";
 import { Status } from "../../part/status.tsx";
 import { Took, When } from "../../part/when.tsx";
 import { describeEnv } from "../../text/describe-env.ts";
-import { countOf, formatCount, formatNumber, toNumber } from "../../text/format-number.ts";
+import { countOf, formatCount, formatFloat } from "../../text/format-number.ts";
 import { canResume } from "../control/pause.ts";
 import { durationParts } from "./durations.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 import { JoinDialog, PartDialog } from "./join-dialog.tsx";
+import { shareOf } from "./run-sentence.ts";
 
 export function RunHead({ run }: { readonly run: Run }) {
   const commit = run.source["git_commit"] ?? run.source["commit"] ?? "";
@@ -121,22 +122,21 @@ function Steer({ run }: { readonly run: Run }) {
 }
 
 function Progress({ run }: { readonly run: Run }) {
-  const total = toNumber(run.progress?.total);
-  const current = toNumber(run.progress?.current);
-  if (run.progress === null || current === null) return null;
-  const unit = run.progress.unit;
-  if (total === null || total <= 0) {
+  if (run.progress === null) return null;
+  const { unit, message, current, total } = run.progress;
+  const told = shareOf(run.progress);
+  if (told === null) {
     return (
       <span className="muted">
-        {unit} {formatNumber(current)}
+        {unit} {formatFloat(current)}
       </span>
     );
   }
-  const share = Math.max(0, Math.min(1, current / total));
+  const share = Math.max(0, Math.min(1, told));
   return (
-    <span className="row" title={run.progress.message}>
+    <span className="row" title={message}>
       <span className="muted">
-        {unit} {formatNumber(current)}/{formatNumber(total)}
+        {unit} {formatFloat(current)}/{formatFloat(total)}
       </span>
       <span className="meter" aria-hidden="true">
         <i style={{ width: `${share * 100}%` }} />

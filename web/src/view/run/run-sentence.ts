@@ -74,7 +74,8 @@ function endText(run: Judged, nowMs: number): string {
   return `, done in about ${formatDuration(leftMs * 1e6)} (${formatTime(nowMs + leftMs).slice(11, 16)})`;
 }
 
-function shareOf(progress: Judged["progress"]): number | null {
+/** How far a run is, where it says of how much. */
+export function shareOf(progress: Judged["progress"]): number | null {
   const current = progress === null ? null : toNumber(progress.current);
   const total = progress === null ? null : toNumber(progress.total);
   return current === null || total === null || !(total > 0) ? null : current / total;

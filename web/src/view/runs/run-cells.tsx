@@ -8,6 +8,7 @@ import { Name } from "../../part/name.tsx";
 import { Status } from "../../part/status.tsx";
 import { Took, When } from "../../part/when.tsx";
 import { countOf, formatCount, formatDecimals, formatNumber, toNumber } from "../../text/format-number.ts";
+import { shareOf } from "../run/run-sentence.ts";
 import type { ColumnFormat } from "./grid-model.ts";
 
 export function RunCell({
@@ -72,15 +73,14 @@ function NameCell({ run }: { readonly run: RunSummary }) {
 }
 
 function StatusCell({ run }: { readonly run: RunSummary }) {
-  const total = toNumber(run.progress?.total);
-  const current = toNumber(run.progress?.current);
-  const share = total === null || current === null || total <= 0 ? null : Math.min(1, current / total);
+  const { progress } = run;
+  const share = shareOf(progress);
   return (
     <span className="row" style={{ gap: 6 }}>
       <Status status={run.status} raw={run.status_raw} />
       {run.status === "running" && share !== null ? (
-        <span className="muted" title={`${current} of ${total} ${run.progress?.unit ?? ""}`}>
-          {Math.floor(share * 100)} %
+        <span className="muted" title={`${progress?.current} of ${progress?.total} ${progress?.unit}`}>
+          {Math.floor(Math.min(1, share) * 100)} %
         </span>
       ) : null}
       <Warning run={run} />

@@ -8,7 +8,7 @@ import { createRefresher } from "../../data/refresh.ts";
 import { useLiveStream } from "../../data/use-live.ts";
 import { keepOrder } from "./runs-search.ts";
 
-/** The first pages are soon here; who scrolls on wants many. */
+/** The first pages come quickly; somebody who scrolls on wants many rows. */
 const pageRows = 200;
 const pageRowsLater = 1000;
 const shortPages = 2;

@@ -45,7 +45,7 @@ export function StartView() {
           </section>
         )}
         <p className="row waiting" role="status">
-          <i /> {watching ? "waiting for the first record of a new run" : "looking what is there already"}
+          <i /> {watching ? "waiting for the first record of a new run" : "looking at the runs that exist"}
         </p>
         <h2>Or look around first</h2>
         <p>The bundled sample: fourteen trainings on an H200, their spans and tensors, and one run that is live.</p>

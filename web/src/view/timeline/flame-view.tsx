@@ -17,7 +17,7 @@ const rowPx = 20;
 export function FlameView({ wanted }: { readonly wanted: ((name: string) => boolean) | null }) {
   const { run, query } = useRunClock();
   const flame = useApi("spanFlame", { params: { id: run.id }, query }, { keep: true });
-  // Another window has other nodes: what was looked at alone is named by its path.
+  // A node's number; another window may have other nodes.
   const [focus, setFocus] = useState<number | null>(null);
   return (
     <Answer of={flame}>
