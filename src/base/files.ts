@@ -5,8 +5,12 @@
 import { constants } from "node:fs";
 import * as fs from "node:fs/promises";
 
-/** `create` fails when the path exists; `update` reads and writes a file that is there. */
-export type OpenMode = "read" | "create" | "update";
+/**
+ * `create` fails when the path exists; `update` reads and writes a file that is there. `create_synced` is for a file whose every
+ * write is synced: where the system can do both in one call, `write` does, and `fdatasync` has nothing left to do. The answer
+ * of each call waits until this process has a core and its turn.
+ */
+export type OpenMode = "read" | "create" | "create_synced" | "update";
 
 export interface OpenFile {
   /** Writes at a byte position and says how many bytes went in, which may be fewer than given. */
@@ -32,15 +36,20 @@ export interface Files {
   syncFolder(folder: string): Promise<void>;
 }
 
+/** Elsewhere it leaves bytes in the disk's own cache, or does not exist. */
+const canSyncWrites = process.platform === "linux";
+const create = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
 const flags = {
   read: constants.O_RDONLY,
-  create: constants.O_RDWR | constants.O_CREAT | constants.O_EXCL,
+  create,
+  create_synced: canSyncWrites ? create | constants.O_DSYNC : create,
   update: constants.O_RDWR,
 } as const satisfies Record<OpenMode, number>;
 
 export const nodeFiles: Files = {
   async open(path, mode) {
     const handle = await fs.open(path, flags[mode], 0o600);
+    const isSynced = mode === "create_synced" && canSyncWrites;
     return {
       async write(buffers, position) {
         const only = buffers.length === 1 ? buffers[0] : undefined;
@@ -48,7 +57,7 @@ export const nodeFiles: Files = {
         return (await handle.writev(buffers, position)).bytesWritten;
       },
       read: async (into, position) => (await handle.read(into, 0, into.length, position)).bytesRead,
-      fdatasync: () => handle.datasync(),
+      fdatasync: () => (isSynced ? Promise.resolve() : handle.datasync()),
       size: async () => (await handle.stat()).size,
       truncate: (bytes) => handle.truncate(bytes),
       close: () => handle.close(),

@@ -27,7 +27,7 @@ export function createMemoryFiles(
 ): MemoryFiles {
   return {
     async open(path, mode) {
-      if (mode === "create") {
+      if (mode === "create" || mode === "create_synced") {
         if (names.has(path)) failWith("EEXIST");
         names.set(path, { now: new Uint8Array(), synced: new Uint8Array() });
       }

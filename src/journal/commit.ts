@@ -132,8 +132,8 @@ export class Committer {
     const { segment, file } = await this.segmentFor(bytes);
     const { buffers } = encodeGroup(group, shelf.nextPosition, segment.salt);
     segment.diskBytes = segment.goodBytes + bytes;
-    await writeWhole(file, buffers, segment.goodBytes);
     const startedMs = performance.now();
+    await writeWhole(file, buffers, segment.goodBytes);
     await file.fdatasync();
     shelf.counters.lastFsyncMs = performance.now() - startedMs;
     shelf.counters.fsyncs++;
@@ -160,7 +160,7 @@ export class Committer {
     const { files, folder, segments, nextPosition } = this.shelf;
     const name = { ordinal: this.nextOrdinal++, first: nextPosition, salt: randomInt(2 ** 32) };
     const segment = createSegmentRecord(folder, name);
-    const file = await files.open(segment.path, "create");
+    const file = await files.open(segment.path, "create_synced");
     this.current = { segment, file };
     segments.push(segment);
     await writeWhole(file, [encodeSegmentHeader(name)], 0);
