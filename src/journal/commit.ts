@@ -32,7 +32,8 @@ export class Committer {
   private current: { readonly segment: Segment; readonly file: OpenFile } | undefined;
   private nextOrdinal: number;
   private truncateBelow = 0;
-  private droppedBelow = 0;
+  private replacedBelow = 0;
+  private dropping: Promise<void> | undefined;
   private worker: Promise<void> | undefined;
   private isClosed = false;
 
@@ -51,14 +52,16 @@ export class Committer {
     return promise;
   }
 
-  truncateBefore(position: number): Promise<void> {
+  async truncateBefore(position: number): Promise<void> {
     this.truncateBelow = Math.max(this.truncateBelow, position);
-    return this.wake();
+    await this.wake();
+    await this.dropping;
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
     await this.wake();
+    await this.dropping;
     await this.retire();
   }
 
@@ -71,7 +74,8 @@ export class Committer {
         do {
           if (this.queue.length > 0) await this.commit(this.takeGroup());
           below = this.truncateBelow;
-          await this.dropCovered(below);
+          await this.replaceIfCovered(below);
+          if (this.isOldestCovered) this.dropping ??= this.dropCovered();
         } while (this.queue.length > 0 || below < this.truncateBelow);
         this.worker = undefined;
         resolve();
@@ -190,24 +194,29 @@ export class Committer {
     if (isGone) shelf.segments.splice(shelf.segments.indexOf(segment), 1);
   }
 
+  private get isOldestCovered(): boolean {
+    const second = this.shelf.segments[1];
+    return second !== undefined && second.first <= this.truncateBelow;
+  }
+
   // Segments go oldest first, and one that cannot be removed keeps the later ones. The newest always stays:
-  // its name is what keeps the numbers growing over a restart.
-  private async dropCovered(below: number): Promise<void> {
-    if (below <= this.droppedBelow) return;
+  // its name is what keeps the numbers growing over a restart. This goes on beside the writing: a system takes
+  // its time to take a large file back, and no record should wait for that.
+  private async dropCovered(): Promise<void> {
     const { segments, files, counters } = this.shelf;
-    await this.replaceIfCovered(below);
-    while (segments.length > 1 && (segments[1] as Segment).first <= below) {
+    while (this.isOldestCovered) {
       try {
         await files.unlink((segments[0] as Segment).path);
       } catch (cause) {
         if (!isMissing(cause)) {
           counters.unlinkFailures++;
-          return;
+          break;
         }
       }
       segments.shift();
     }
-    this.droppedBelow = below;
+    // In the same breath as the last look: what is covered after it is dropped anew.
+    this.dropping = undefined;
   }
 
   // When all is covered and the last segment is large, a fresh one takes its place, so that a journal that
@@ -215,6 +224,8 @@ export class Committer {
   private async replaceIfCovered(below: number): Promise<void> {
     const { shelf, limits } = this;
     const last = shelf.segments.at(-1);
+    if (below <= this.replacedBelow) return;
+    this.replacedBelow = below;
     if (last === undefined || this.isClosed || below < shelf.nextPosition) return;
     const isLarge = last.diskBytes * 2 > limits.segmentBytesMax || diskBytesOf(shelf) * 2 > limits.budgetBytes;
     if (!isLarge || last.first === shelf.nextPosition) return;
