@@ -1,5 +1,7 @@
 // What the store throws when it cannot answer. Sorted here once, by code; callers ask `retryable`, never the text.
 
+import { DiskOutage } from "#base/disk-outage.ts";
+
 /**
  * `engine_down`: no engine to talk to, or it went away during the call; it comes back by itself.
  * `overloaded`: too much at once, or memory is short.
@@ -41,6 +43,15 @@ export function isRetryable(error: unknown): boolean {
   return error instanceof StoreOutage && error.retryable;
 }
 
+/** NOT_ENOUGH_SPACE. */
+const noSpace = 243;
+
+/** The store's disk, or the one of the outbox before it. */
+export function isDiskFull(error: unknown): boolean {
+  if (error instanceof DiskOutage) return error.kind === "disk_full";
+  return error instanceof StoreOutage && error.code === noSpace;
+}
+
 const kindOfCode: ReadonlyMap<number, OutageKind> = new Map([
   // Trouble of the moment: sockets, keepers, replicas, disks, load.
   [3, "engine_down"], // UNEXPECTED_END_OF_FILE of a connection
@@ -50,7 +61,7 @@ const kindOfCode: ReadonlyMap<number, OutageKind> = new Map([
   [225, "engine_down"], // NO_ZOOKEEPER
   [236, "engine_down"], // ABORTED: the server is shutting down
   [242, "engine_down"], // TABLE_IS_READ_ONLY
-  [243, "overloaded"], // NOT_ENOUGH_SPACE
+  [noSpace, "overloaded"],
   [252, "overloaded"], // TOO_MANY_PARTS
   [279, "engine_down"], // ALL_CONNECTION_TRIES_FAILED
   [285, "engine_down"], // TOO_FEW_LIVE_REPLICAS

@@ -39,6 +39,10 @@ export class CollectorProcess {
     );
   }
 
+  get pid(): number {
+    return this.child?.pid as number;
+  }
+
   signal(name: NodeJS.Signals): void {
     this.child?.kill(name);
   }

@@ -147,12 +147,15 @@ function findProblems({ journal, writer }: Collector, storeUp: boolean, lagMs: n
     ...(storeUp ? [] : ["The store does not answer; what is accepted waits in the journal."]),
     ...(isFull ? ["The journal's budget is spent; requests get 429 until the store catches up."] : []),
     ...(outage === null ? [] : [journalProblems[outage]]),
+    ...(writer.isDiskFull && outage !== "disk_full" ? [storeFull] : []),
     ...(writer.trouble === null
       ? []
       : ["The store refuses a block, which the log names; what is accepted waits in the journal."]),
     ...(lagMs > lagProblemMs ? [`The store is ${Math.round(lagMs / 1000)} s behind.`] : []),
   ];
 }
+
+const storeFull = "The store's disk is full; what is accepted waits in the journal until there is room.";
 
 /** Said until the next append is durable. */
 const journalProblems: Readonly<Record<DiskOutageKind, string>> = {

@@ -42,7 +42,7 @@ export async function begin(
   const isFresh = isNothingStored((await met.later) ?? met, left);
   const again = left.plans.flatMap(({ blocks }) => blocks);
   await untilDone(() => noteResent(store, id, again));
-  await writer.begin(left.plans);
+  await writer.sendLeft(left.plans);
   // Only now does the store have everything that is not read from records again: joins, versions, and orders to delete.
   // On a shared store such an order continues by itself.
   const [joins, newest] = await Promise.all([
@@ -70,6 +70,8 @@ export async function begin(
   warming?.catch(onCold);
   if (warming !== null && sequencer.position.durable > sequencer.position.applied)
     await Promise.race([warming.catch(() => undefined), sleep(warmWaitMs, undefined, { ref: false })]);
+  // What was accepted meanwhile has waited for all this too.
+  writer.open();
   await recover(sequencer, setAside);
   for (const sentence of [...damage.remarks(), ...damage.sentences()]) options.onTrouble(sentence, undefined);
   onJoined();

@@ -24,7 +24,7 @@ import { inputKinds, protocolOfInput } from "#protocol/protocols.ts";
 import type { StoreAddress } from "#store/address.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createStore } from "#store/client.ts";
-import { isRetryable, StoreOutage } from "#store/outage.ts";
+import { isDiskFull, isRetryable, StoreOutage } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
 import { createBlockMaker } from "#store/writer/blocks.ts";
 import { createOutbox } from "#store/writer/outbox.ts";
@@ -38,7 +38,7 @@ import type { ProgressNotes } from "./identity.ts";
 import { createIntakeStore, untilDone } from "./intake-store.ts";
 import { JournalDamage } from "./journal-damage.ts";
 import { createLeaver, createMender } from "./mend.ts";
-import { createPatience, endless, none, type Patience } from "./patience.ts";
+import { createEndless, createPatience, none, type Patience } from "./patience.ts";
 import { RowsInUse } from "./rows-in-use.ts";
 import { StateVersions } from "./state-versions.ts";
 import { meetStore } from "./store-meeting.ts";
@@ -150,7 +150,7 @@ async function openWithStore(
 ): Promise<Collector> {
   const { dataDir, onTrouble: tell } = options;
   const outbox = await createOutbox(join(dataDir, "outbox"));
-  const onTrouble = (error: unknown, attempt: number) => tellTrouble(options, error, attempt);
+  const { patience, onTrouble } = prepareToWait(options, store);
   const journalDir = join(dataDir, "journal");
   const left = await readOpenPlans(outbox, () => readFirstPosition(nodeFiles, journalDir));
   const { position: storedTo } = left;
@@ -159,7 +159,6 @@ async function openWithStore(
   const durable = journal.state().nextPosition - 1;
   let closing = false;
   const isClosing = (): boolean => closing;
-  const patience = store.kind === "embedded" ? endless : createPatience(options.storeWaitMs ?? storeWaitMs);
   const met = await meetStore(store, { dataDir, position: durable }, patience, { onTrouble: tell, isClosing });
   const { notes } = met;
   const isFresh = isNothingStored(met, left);
@@ -247,14 +246,26 @@ function attemptListener(
   }
 }
 
-/** NOT_ENOUGH_SPACE. */
-const noSpace = 243;
-
 /** An hour's outage makes a dozen log lines, not a thousand. */
 function tellTrouble(options: CollectorOptions, error: unknown, attempt: number): void {
   if (!Number.isInteger(Math.log2(attempt))) return;
-  const why = error instanceof StoreOutage && error.code === noSpace ? ", because its disk is full" : "";
+  const why = isDiskFull(error) ? ", because its disk is full" : "";
   options.onTrouble(`The store did not take a block${why} (attempt ${attempt}); it is sent again.`, error);
+}
+
+/** A start does not wait for room on a disk: nobody knows for how long, and what is stored can be shown meanwhile. */
+function prepareToWait(
+  options: CollectorOptions,
+  { kind }: Store,
+): { readonly patience: Patience; onTrouble(error: unknown, attempt: number): void } {
+  const endless = createEndless();
+  return {
+    patience: kind === "embedded" ? endless : createPatience(options.storeWaitMs ?? storeWaitMs),
+    onTrouble(error, attempt) {
+      tellTrouble(options, error, attempt);
+      if (isDiskFull(error)) endless.giveUp();
+    },
+  };
 }
 
 function createApplier(

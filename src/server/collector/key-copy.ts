@@ -1,4 +1,5 @@
-// The keys as last known, in the data folder, for a start while the store is away. They are digests, as in the store.
+// The keys as last known, in the data folder, for a start while the store is away or takes nothing. They are digests, as in the
+// store.
 
 import { join } from "node:path";
 import { readDurable, writeDurably } from "#base/durable-file.ts";
@@ -24,7 +25,8 @@ export class KeyCopy {
   async read(): Promise<KeyRow[]> {
     const bytes = await readDurable(nodeFiles, this.path);
     if (bytes === undefined) return [];
-    const rows = JSON.parse(new TextDecoder().decode(bytes)) as Record<keyof KeyRow, string>[];
+    this.last = new TextDecoder().decode(bytes);
+    const rows = JSON.parse(this.last) as Record<keyof KeyRow, string>[];
     return rows.map(
       (row) => ({ ...row, created_ns: BigInt(row.created_ns), version: BigInt(row.version) }) as unknown as KeyRow,
     );
@@ -37,9 +39,8 @@ export class KeyCopy {
   }
 
   private async writeNow(): Promise<void> {
-    const text = JSON.stringify([...this.rows.values()], (_name, value: unknown) =>
-      typeof value === "bigint" ? String(value) : value,
-    );
+    const rows = [...this.rows.values()].sort((a, b) => (a.key_id < b.key_id ? -1 : 1));
+    const text = JSON.stringify(rows, (_name, value: unknown) => (typeof value === "bigint" ? String(value) : value));
     if (text === this.last) return;
     await writeDurably(nodeFiles, this.path, [new TextEncoder().encode(text)]);
     this.last = text;

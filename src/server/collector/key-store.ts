@@ -30,37 +30,41 @@ export async function createKeyStore(
 ): Promise<DurableKeys> {
   const fixed = toFixedKey(adminKey, workspace);
   const keys = new Map<string, StoredKey>();
-  const copy = collector.store.kind === "embedded" ? null : new KeyCopy(dataDir);
+  const copy = new KeyCopy(dataDir);
   const versions = new Map<string, bigint>();
   const fold = (row: StateRow<"keys">): void => {
     // The store may be read before it has what was applied here, and after another collector has changed it.
     if (row.version < (versions.get(row.key_id) ?? 0n)) return;
     versions.set(row.key_id, row.version);
-    copy?.take(row);
+    copy.take(row);
     if (row.revoked === 1) keys.delete(row.key_id);
     else keys.set(row.key_id, { ...fromRow(row), lastUsedNs: keys.get(row.key_id)?.lastUsedNs ?? null });
   };
   collector.onApplied(({ applied }) => {
     const changed = applied.state.filter((change) => change.table === "keys");
     for (const { row } of changed) fold(row);
-    if (changed.length > 0) void copy?.write();
+    if (changed.length > 0) void copy.write();
   });
-  for (const row of (await copy?.read()) ?? []) fold(row);
+  const copied = await copy.read();
+  let isRead = false;
   const reload = async (): Promise<void> => {
     const unstored = collector.unstored.of("keys");
     for (const row of await readStateRows(collector.store, "keys")) fold(row);
     for (const { row } of unstored) fold(row);
-    await copy?.write();
+    isRead = true;
+    await copy.write();
   };
   await collector.onceJoined(async () => {
     await collector.sequencer.drained();
     await reload();
   });
+  if (!isRead) for (const row of copied) fold(row);
   const write = async (key: StoredKey, revoked: 0 | 1, author: string): Promise<void> => {
     const { id, name, scopes, workspace } = key;
     const action = revoked === 1 ? "key_revoked" : "key_created";
     const audit = toAudit(workspace, author, action, id, { name, scopes }, nowNs());
     await collector.change([toChange(key, revoked), audit], workspace, author);
+    await copy.write();
   };
   return {
     reload,

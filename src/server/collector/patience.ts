@@ -1,5 +1,5 @@
-// How long a start waits for a remote store. One limit covers all its questions; what is not answered by then is waited for
-// while the server already accepts. An embedded engine is always waited for.
+// How long a start waits for a store. One limit covers all questions to a remote one; what is not answered by then is waited
+// for while the server already accepts. An embedded engine is waited for, unless its disk is full.
 
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -22,5 +22,10 @@ export function createPatience(spanMs: number): Patience {
   };
 }
 
-export const endless: Patience = { within: (work) => work };
+/** Lasts until it is given up. */
+export function createEndless(): Patience & { giveUp(): void } {
+  const over = Promise.withResolvers<"late">();
+  return { within: (work) => Promise.race([work, over.promise]), giveUp: () => over.resolve("late") };
+}
+
 export const none: Patience = { within: () => Promise.resolve("late") };

@@ -57,7 +57,7 @@ function createTroubled(
     },
     0,
   );
-  void writer.begin([]);
+  writer.open();
   return { writer, inserted, troubles, released };
 }
 

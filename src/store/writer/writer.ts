@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Batch } from "#model/batch.ts";
-import { isRetryable } from "#store/outage.ts";
+import { isDiskFull, isRetryable } from "#store/outage.ts";
 import type { Outbox } from "./outbox.ts";
 import { decodePlan, encodePlan, nameOf, type Plan, type PlannedBlock } from "./plan.ts";
 import { type BlockStore, backOffMs, sendPlan } from "./send-plan.ts";
@@ -65,12 +65,13 @@ export class StoreWriter {
   private closing = false;
   /** The time to close is over: what has no plan yet is the next start's, which may already be at it. */
   private isOver = false;
-  /** Since `begin`. */
+  /** Since `open`. */
   private isOpen = false;
   private hurry = false;
   private finishedAt = Number.NEGATIVE_INFINITY;
   private failure: unknown = null;
   private refusal: unknown = null;
+  private diskIsFull = false;
   /** Settles when whoever uses the store alone has done. */
   private turn: Promise<void> = Promise.resolve();
   private wake: () => void = () => {};
@@ -96,6 +97,11 @@ export class StoreWriter {
     return this.failure ?? this.refusal;
   }
 
+  /** The last attempt to store something failed for want of room. */
+  get isDiskFull(): boolean {
+    return this.diskIsFull;
+  }
+
   get pendingBytes(): number {
     return this.gatheredBytes + this.sendingBytes;
   }
@@ -115,13 +121,17 @@ export class StoreWriter {
     else if (this.gatheredBytes >= this.options.planBytesMax || this.isLast()) this.wake();
   }
 
-  /** Sends the plans that a stopped process left open, for as long as it takes. There is room only after that. */
-  async begin(plans: readonly Plan[]): Promise<void> {
+  /** Sends the plans that a stopped process left open, for as long as it takes. */
+  async sendLeft(plans: readonly Plan[]): Promise<void> {
     for (const { to, blocks } of plans) {
       await this.send(to, blocks);
       await this.untilDone(() => this.outbox.finish(to));
     }
     this.refusal = null;
+  }
+
+  /** There is room only from now on. */
+  open(): void {
     this.isOpen = true;
     for (const resolve of this.roomWaiters.splice(0)) resolve();
   }
@@ -229,10 +239,12 @@ export class StoreWriter {
     }
   }
 
-  private send(to: number, blocks: readonly PlannedBlock[]): Promise<number> {
+  private async send(to: number, blocks: readonly PlannedBlock[]): Promise<number> {
     const { outbox, store, options } = this;
     const beforeRetry = (error: unknown): Promise<void> => this.waitAfterRefusal(error);
-    return sendPlan({ ...options, outbox, store, beforeRetry }, { to, blocks });
+    const retries = await sendPlan({ ...options, outbox, store, beforeRetry }, { to, blocks });
+    this.diskIsFull = false;
+    return retries;
   }
 
   private async alone<T>(task: () => Promise<T>): Promise<T> {
@@ -307,8 +319,10 @@ export class StoreWriter {
     for (let attempt = 1; ; attempt++) {
       try {
         await write();
+        this.diskIsFull = false;
         return;
       } catch (error) {
+        this.diskIsFull = isDiskFull(error);
         this.options.onTrouble(error, attempt);
         await sleep(backOffMs(attempt));
       }
@@ -317,6 +331,7 @@ export class StoreWriter {
 
   /** A plan that is not sent when we close stays in the outbox, and is the first thing of the next start. */
   private async waitAfterRefusal(error: unknown): Promise<void> {
+    this.diskIsFull = isDiskFull(error);
     if (this.closing) throw error;
     if (isRetryable(error)) return;
     this.refusal = error;
