@@ -13,6 +13,8 @@ export default defineConfig({
     globalSetup: "tests/support/run-folder.ts",
     // Files that run one after another in a process share its modules: loading them anew costs more than most tests.
     isolate: false,
+    // They keep those modules until the end, and every collection of garbage would look through all of them again.
+    execArgv: ["--max-semi-space-size=64", "--initial-old-space-size=1024"],
     // Node runs the sources as they are, here as everywhere else: nothing is transformed.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Tests wait for children, sockets and timers about half of their time.
