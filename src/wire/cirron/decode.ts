@@ -38,7 +38,9 @@ export function* decodeBatchInSteps(
   } catch (error) {
     return { ok: false, refusal: toMessageFault(toJsonFault(error), bytes) };
   } finally {
-    for (const table of [scratch.spans, scratch.marks, scratch.snapshots]) table.release();
+    scratch.spans.release();
+    scratch.marks.release();
+    scratch.snapshots.release();
     scratch.stats.release();
     freeScratch.push(scratch);
   }
@@ -72,8 +74,18 @@ function createScratch() {
 
 type Table = "spans" | "marks" | "snapshots";
 
+type TableRows = { [T in Table]: Rows<T> };
+
+function isTable(key: string): key is Table {
+  return key === "spans" || key === "marks" || key === "snapshots";
+}
+
 /** What a table is before a record of it comes: most batches have no snapshots, and dozens of columns cost more than a span. */
-const noRows = { spans: createRows("spans"), marks: createRows("marks"), snapshots: createRows("snapshots") } as const;
+const noRows: Readonly<TableRows> = {
+  spans: createRows("spans"),
+  marks: createRows("marks"),
+  snapshots: createRows("snapshots"),
+};
 
 class BatchDecoder {
   private readonly cursor: JsonCursor;
@@ -84,7 +96,7 @@ class BatchDecoder {
   private sdkVersion = "";
   /** The version as it was sent; null when the key is missing. */
   private version: string | null = null;
-  private tables: { spans: Rows<"spans">; marks: Rows<"marks">; snapshots: Rows<"snapshots"> };
+  private readonly tables: TableRows;
   private readonly faults: { [T in Table]: FaultList<Fault> } = {
     spans: new FaultList(),
     marks: new FaultList(),
@@ -111,7 +123,19 @@ class BatchDecoder {
       cursor.finish();
       return this.refuse("cirron_not_batch", "a batch is a JSON object");
     }
-    for (let more = cursor.openObject(); more; more = cursor.nextMember()) yield* this.readMember();
+    for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
+      const { start, stop } = cursor;
+      const key = cursor.text();
+      const kind = cursor.peek();
+      const from = cursor.pos;
+      const isKnown = isTable(key) ? yield* this.readTable(key, kind) : this.readKnown(key, kind);
+      if (isKnown) {
+        this.extra.delete(key);
+        continue;
+      }
+      cursor.pos = from;
+      yield* this.keepExtra(key, start, stop);
+    }
     cursor.finish();
     return this.judge();
   }
@@ -138,7 +162,7 @@ class BatchDecoder {
       sdkVersion: this.sdkVersion,
       ...this.tables,
       extra: this.extra.size === 0 ? "" : `{${[...this.extra.values()].join(",")}}`,
-      faults: [spans, marks, snapshots].flatMap((list) => list.toArray(toRestFault)),
+      faults: [...spans.toArray(toRestFault), ...marks.toArray(toRestFault), ...snapshots.toArray(toRestFault)],
     };
     return { ok: true, batch };
   }
@@ -147,29 +171,9 @@ class BatchDecoder {
     return { ok: false, refusal: { code, detail, place: {}, raw: this.bytes.slice() } };
   }
 
-  private *readMember(): Generator<void> {
-    const { cursor } = this;
-    const { start, stop } = cursor;
-    const key = cursor.text();
-    const kind = cursor.peek();
-    const from = cursor.pos;
-    if (!(yield* this.readKnown(key, kind))) {
-      cursor.pos = from;
-      yield* this.skipValue();
-      yield;
-      const value = textDecoder.decode(rewriteStrict(cursor.bytes, from, cursor.pos));
-      this.extra.set(key, `${textDecoder.decode(cursor.bytes.subarray(start - 1, stop + 1))}:${value}`);
-    } else this.extra.delete(key);
-  }
-
   /** Returns false when the key is unknown or its value is not what it should be. */
-  private *readKnown(key: string, kind: number): Generator<void, boolean> {
-    const { cursor } = this;
+  private readKnown(key: string, kind: number): boolean {
     switch (key) {
-      case "spans":
-      case "marks":
-      case "snapshots":
-        return yield* this.readTable(key, kind);
       case "batch_id":
         this.batchId = kind === jsonKind.string ? this.readText() : null;
         if (this.batchId === "") this.batchId = null;
@@ -181,12 +185,9 @@ class BatchDecoder {
         this.createdNs = kind === jsonKind.number ? this.readInteger() : 0n;
         return kind === jsonKind.number && this.createdNs !== 0n;
       }
-      case "schema_version": {
-        const from = cursor.pos;
-        yield* this.skipValue();
-        this.version = textDecoder.decode(cursor.bytes.subarray(from, cursor.pos));
-        return true;
-      }
+      case "schema_version":
+        if (kind === jsonKind.number) this.version = this.readNumberText();
+        return kind === jsonKind.number;
       case "resourceSpans":
         this.hasResourceSpans = true;
         return false;
@@ -195,10 +196,31 @@ class BatchDecoder {
     }
   }
 
+  /** Passes a value and keeps it as it was sent; `start` and `stop` are where its key stands. */
+  private *keepExtra(key: string, start: number, stop: number): Generator<void, void> {
+    const { cursor } = this;
+    const from = cursor.pos;
+    yield* this.skipValue();
+    // It is shown to whoever sent another one, whatever it is.
+    if (key === "schema_version") {
+      this.version = textDecoder.decode(cursor.bytes.subarray(from, cursor.pos));
+      return;
+    }
+    yield;
+    const value = textDecoder.decode(rewriteStrict(cursor.bytes, from, cursor.pos));
+    this.extra.set(key, `${textDecoder.decode(cursor.bytes.subarray(start - 1, stop + 1))}:${value}`);
+  }
+
   private readText(): string {
     const { cursor } = this;
     cursor.readString();
     return cursor.text();
+  }
+
+  private readNumberText(): string {
+    const { cursor } = this;
+    cursor.readNumber();
+    return textDecoder.decode(cursor.bytes.subarray(cursor.start, cursor.stop));
   }
 
   private readInteger(): bigint {
@@ -220,58 +242,48 @@ class BatchDecoder {
     }
     // A batch of another version may mean anything by these keys.
     if (this.version !== null && this.version !== String(cirronSchemaVersion)) yield* this.skipValue();
-    else if (table === "spans") yield* this.readSpans();
-    else if (table === "marks") yield* this.readMarks();
-    else yield* this.readSnapshots();
+    else if (this.cursor.openArray()) {
+      yield* this.readRecords(table, this.scratch[table]);
+      const { spans, marks, snapshots } = this.tables;
+      if (table === "spans") padRows(spans, spans.span_id.length);
+      else if (table === "marks") padRows(marks, marks.mark_id.length);
+      else padRows(snapshots, snapshots.snapshot_id.length);
+    }
     return true;
   }
 
-  private restart(table: Table): void {
+  private restart<T extends Table>(table: T): void {
     this.faults[table].clear();
-    this.tables = { ...this.tables, [table]: noRows[table] };
+    this.tables[table] = noRows[table];
   }
 
   /** The columns of a table, made when the first rows come. */
   private own<T extends Table>(table: T): Rows<T> {
-    if (this.tables[table] === noRows[table]) this.tables = { ...this.tables, [table]: createRows(table) };
-    return this.tables[table] as unknown as Rows<T>;
+    const { tables } = this;
+    if (tables[table] === noRows[table]) tables[table] = createRows(table) as TableRows[T];
+    return tables[table];
   }
 
-  private *readSpans(): Generator<void> {
-    const { spans } = this.scratch;
-    yield* this.readRecords("spans", spans, troubleWithSpan, () => fillSpans(this.own("spans"), spans));
-    const rows = this.tables.spans;
-    padRows(rows, rows.span_id.length);
+  /** Why the record that was just read cannot be a row. */
+  private troubleWith(name: Table, table: RecordTable): RecordTrouble | null {
+    if (name === "spans") return troubleWithSpan(table);
+    if (name === "marks") return troubleWithMark(table);
+    const trouble = troubleWithSnapshot(table);
+    const rows = this.own("snapshots");
+    if (trouble === null) pushStats(rows, rows.snapshot_id.length + table.count, table, this.scratch.stats);
+    return trouble;
   }
 
-  private *readMarks(): Generator<void> {
-    const { marks } = this.scratch;
-    yield* this.readRecords("marks", marks, troubleWithMark, () => fillMarks(this.own("marks"), marks));
-    const rows = this.tables.marks;
-    padRows(rows, rows.mark_id.length);
+  /** Makes rows of the records that were kept. */
+  private fill(name: Table, table: RecordTable): void {
+    if (name === "spans") fillSpans(this.own("spans"), table);
+    else if (name === "marks") fillMarks(this.own("marks"), table);
+    else fillSnapshots(this.own("snapshots"), table);
   }
 
-  private *readSnapshots(): Generator<void> {
-    const { snapshots, stats } = this.scratch;
-    const pushNumbers = (table: RecordTable) => {
-      const trouble = troubleWithSnapshot(table);
-      const rows = this.own("snapshots");
-      if (trouble === null) pushStats(rows, rows.snapshot_id.length + table.count, table, stats);
-      return trouble;
-    };
-    yield* this.readRecords("snapshots", snapshots, pushNumbers, () => fillSnapshots(this.own("snapshots"), snapshots));
-    const rows = this.tables.snapshots;
-    padRows(rows, rows.snapshot_id.length);
-  }
-
-  private *readRecords(
-    name: Table,
-    table: RecordTable,
-    troubleWith: (table: RecordTable) => RecordTrouble | null,
-    fill: () => void,
-  ): Generator<void> {
+  /** From the first record of a list on. */
+  private *readRecords(name: Table, table: RecordTable): Generator<void> {
     const { cursor, bytes } = this;
-    if (!cursor.openArray()) return;
     table.aim(cursor, new DataView(bytes.buffer, bytes.byteOffset, bytes.length));
     let item = 0;
     let pauseAt = cursor.pos + stepBytes;
@@ -296,19 +308,19 @@ class BatchDecoder {
       if (!(this.tryRecord(name, pointer, table) ?? (yield* this.tryLongRecord(name, pointer, table)))) continue;
       const isLong = cursor.pos - (table.recordFrom[table.count] as number) > longRecordBytes;
       if (isLong) yield;
-      const trouble = troubleWith(table);
+      const trouble = this.troubleWith(name, table);
       if (trouble !== null) {
         const [from, to] = [table.recordFrom[table.count] as number, table.recordTo[table.count] as number];
         const { field, reason } = trouble;
         this.faults[name].add(() => this.toFault(`/${name}/${pointer}/${field}`, reason, from, to));
       } else if (table.keep() || isLong) {
-        fill();
+        this.fill(name, table);
         table.clear();
         if (isLong) yield;
       }
     } while (cursor.nextItem());
     if (cursor.pos >= pauseAt) yield;
-    if (table.count > 0) fill();
+    if (table.count > 0) this.fill(name, table);
   }
 
   /** Passes one record; null when it is too long to be passed at once, and then nothing is passed. */

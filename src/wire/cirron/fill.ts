@@ -19,6 +19,8 @@ import { IntegerMemo, WordMemo } from "./token-memo.ts";
 
 const words: Int64Words = { low: 0, high: 0 };
 const noBytes = new Uint8Array(0);
+/** Of the column that is filled. */
+const wordMemo = new WordMemo();
 
 /** A text that should be there; anything else becomes ''. */
 export function fillText(column: StringColumn, table: RecordTable, field: number): void {
@@ -85,7 +87,8 @@ function escapeText(text: string): string {
 /** Names or words. Numbers and booleans are shown as their text and kept in `extra`; `absent` stands for the rest. */
 export function fillWords(column: DictColumn, table: RecordTable, field: number, absent: string): void {
   const { count, width, kinds, bits, from, to, view } = table;
-  const memo = new WordMemo();
+  const memo = wordMemo;
+  memo.clear();
   column.reserve(column.length + count);
   for (let row = 0, cell = field; row < count; row++, cell += width) {
     if (kinds[cell] !== jsonKind.string || bits[cell] !== 0 || table.rowBits[row] !== 0) {

@@ -7,8 +7,13 @@ const slots = 32;
 
 /** Words of one column: bytes of the token to its code in the column's dictionary. */
 export class WordMemo {
-  /** Per slot: where the token stands, its size, its code. One array, since a memo is made for every block. */
+  /** Per slot: where the token stands, its size, its code. */
   private readonly entries = new Int32Array(slots * 3);
+
+  /** Begins with another column or other bytes. */
+  clear(): void {
+    this.entries.fill(0);
+  }
 
   /** The code of the token, or -1. Tokens below four bytes are never known. */
   find(view: DataView, from: number, to: number): number {
