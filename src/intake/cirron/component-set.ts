@@ -127,7 +127,9 @@ export class ComponentSet {
 
   /** Every component in memory whose session may depend on this one; `changed` are those not announced since. */
   neighbourhood(index: number, gapNs: bigint, changed: ReadonlySet<number> = new Set([index])): number[] {
-    const near: Near = { seen: new Set([this.find(index)]), passed: new Map() };
+    const first = this.find(index);
+    if (this.isAlone(first)) return [first];
+    const near: Near = { seen: new Set([first]), passed: new Map() };
     for (const at of near.seen) {
       const component = this.items.get(at) as Component;
       const shared = this.shared.get(at);
@@ -135,10 +137,23 @@ export class ComponentSet {
         const mayJoin = changed.has(at) ? mayJoinOrPart(component) : mayEverJoin;
         for (const key of shared) this.addNear(near, component, this.byProcess.get(key), gapNs * 6n, mayJoin);
       }
-      const others = isOnlyRootMarks(component) ? this.bySource : this.straysBySource;
+      const others = this.othersBySource(component);
       for (const source of component.sources) this.addNear(near, component, others.get(source), gapNs);
     }
     return [...near.seen];
+  }
+
+  /** Nothing in memory has a process or a stray mark in common with it, whatever the times. */
+  private isAlone(number: number): boolean {
+    if (this.shared.has(number)) return false;
+    const component = this.items.get(number) as Component;
+    const others = this.othersBySource(component);
+    for (const source of component.sources) if (others.has(source)) return false;
+    return true;
+  }
+
+  private othersBySource(component: Component): ReadonlyMap<string, TimeOrder> {
+    return isOnlyRootMarks(component) ? this.bySource : this.straysBySource;
   }
 
   /** Whether a component in memory may be of one process with another that is not, or have the same rows. */

@@ -11,36 +11,43 @@ import {
   type UnresolvedParent,
 } from "./component.ts";
 
-/** The JSON of the `state` column. Times are text: they have 64 bits. */
-interface ComponentState {
+/** What of the JSON of the `state` column hardly ever changes. Times are text: they have 64 bits. */
+interface LastingState {
   readonly keys: readonly string[];
   readonly overrides: readonly string[];
   readonly processes: readonly string[];
   readonly threads: readonly string[];
   readonly sessions: readonly (Omit<SessionSpan, "startNs" | "endNs"> & { startNs: string; endNs: string })[];
+  readonly told: readonly (readonly [string, ToldGroup])[];
+  readonly aliases: readonly string[];
+}
+
+/** What nearly every batch changes. */
+interface CurrentState {
   readonly unresolved: readonly UnresolvedParent[];
   readonly earliest: { readonly ns: string; readonly id: string };
   readonly spans: number;
   readonly forked: boolean;
   readonly imported: boolean;
-  readonly told: readonly (readonly [string, ToldGroup])[];
-  readonly aliases: readonly string[];
+}
+
+/** The lasting part as text, and what it was made of. */
+export interface LastingText {
+  readonly sources: string;
+  /** An object without its closing brace. */
+  readonly state: string;
+  readonly keys: readonly string[];
+  readonly sessions: readonly SessionSpan[];
+  readonly told: readonly ToldGroup[];
+  /** Of the sets that only grow. */
+  readonly sizes: readonly number[];
 }
 
 export type ComponentRow = StateRow<"cirron_components">;
 
 export function toStateChange(component: Component): StateChange {
-  const state: ComponentState = {
-    keys: [...component.groupKeys],
-    overrides: [...component.runOverrides],
-    processes: [...component.processes],
-    threads: [...component.threads],
-    sessions: [...component.sessions.values()].map((session) => ({
-      ...session,
-      startNs: session.startNs.toString(),
-      endNs: session.endNs.toString(),
-    })),
-    unresolved: [...component.unresolved.values()].map(({ id, hasEpochChild, leads }) => ({
+  const current: CurrentState = {
+    unresolved: Array.from(component.unresolved.values(), ({ id, hasEpochChild, leads }) => ({
       id,
       hasEpochChild,
       leads,
@@ -49,9 +56,11 @@ export function toStateChange(component: Component): StateChange {
     spans: component.spans,
     forked: component.forked,
     imported: component.imported,
-    told: [...component.told],
-    aliases: [...component.aliases],
   };
+  // Rows wait until they are stored, and all of one component share the text of its lasting part.
+  const { lasting } = component;
+  const text = lasting !== null && isStill(lasting, component) ? lasting : toLastingText(component);
+  component.lasting = text;
   return {
     table: "cirron_components",
     row: {
@@ -60,11 +69,57 @@ export function toStateChange(component: Component): StateChange {
       merged_into: "",
       first_ns: component.firstNs,
       last_ns: component.lastNs,
-      sources: JSON.stringify([...component.sources]),
-      state: JSON.stringify(state),
+      sources: text.sources,
+      state: `${text.state},${JSON.stringify(current).slice(1)}`,
       version: component.version,
     },
   };
+}
+
+function toLastingText(component: Component): LastingText {
+  const keys = [...component.groupKeys];
+  const sessions = [...component.sessions.values()];
+  const state: LastingState = {
+    keys,
+    overrides: [...component.runOverrides],
+    processes: [...component.processes],
+    threads: [...component.threads],
+    sessions: sessions.map((session) => ({
+      ...session,
+      startNs: session.startNs.toString(),
+      endNs: session.endNs.toString(),
+    })),
+    told: [...component.told],
+    aliases: [...component.aliases],
+  };
+  return {
+    sources: JSON.stringify([...component.sources]),
+    state: JSON.stringify(state).slice(0, -1),
+    keys,
+    sessions,
+    told: [...component.told.values()],
+    sizes: growingSets(component).map(({ size }) => size),
+  };
+}
+
+function growingSets(component: Component): ReadonlySet<string>[] {
+  const { sources, runOverrides, processes, threads, aliases } = component;
+  return [sources, runOverrides, processes, threads, aliases];
+}
+
+function isStill({ keys, sessions, told, sizes }: LastingText, component: Component): boolean {
+  return (
+    growingSets(component).every(({ size }, at) => size === sizes[at]) &&
+    isSameList(component.groupKeys, keys) &&
+    isSameList(component.sessions.values(), sessions) &&
+    isSameList(component.told.values(), told)
+  );
+}
+
+function isSameList<T>(values: Iterable<T>, list: readonly T[]): boolean {
+  let at = 0;
+  for (const value of values) if (value !== list[at++]) return false;
+  return at === list.length;
 }
 
 /** Of a component that was merged into another only the way there is kept. */
@@ -86,7 +141,7 @@ export function toMergedChange(gone: Component, into: Component): StateChange {
 
 /** `awaited` makes what is awaited of what is stored of it. */
 export function fromStateRow(row: ComponentRow, awaited: (parent: UnresolvedParent) => Awaited): Component {
-  const state = JSON.parse(row.state) as ComponentState;
+  const state = JSON.parse(row.state) as LastingState & CurrentState;
   const component = createComponent(row.workspace, row.group_key);
   for (const key of state.keys) component.groupKeys.add(key);
   for (const source of JSON.parse(row.sources) as string[]) component.sources.add(source);

@@ -4,6 +4,7 @@
 // decides on; each is a function of the set of batches, so that any order of arrival ends the same.
 
 import type { Awaited } from "./awaited.ts";
+import type { LastingText } from "./component-state.ts";
 
 /** An id that spans name as their parent and that has not arrived. */
 export interface UnresolvedParent {
@@ -57,6 +58,8 @@ export interface Component {
   readonly told: Map<string, ToldGroup>;
   /** `<alias>\n<group key>` that were told. */
   readonly aliases: Set<string>;
+  /** What its last stored row was made of. */
+  lasting: LastingText | null;
   /** Of its stored rows. A later one is greater, whatever the clocks say. */
   version: bigint;
   /** The last journal record that changed it. */
@@ -83,6 +86,7 @@ export function createComponent(workspace: string, groupKey: string): Component 
     imported: false,
     told: new Map(),
     aliases: new Set(),
+    lasting: null,
     version: 0n,
     position: 0,
     generation: 0,

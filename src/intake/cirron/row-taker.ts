@@ -66,6 +66,7 @@ export class RowTaker {
   *take(rows: CirronRows, start: number): Generator<void, Taken> {
     const taken = startTaking(start);
     for (const table of tables) {
+      if (rows[table].span_id.length === 0) continue;
       for (const stretch of stretchesOf(rows, table)) {
         this.takeSome(rows, stretch, taken);
         yield;

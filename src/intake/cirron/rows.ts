@@ -86,6 +86,7 @@ export function* stampRows(
   rows.spans.origin.padTo(rows.spans.span_id.length, "");
   for (const table of [rows.spans, rows.marks, rows.snapshots]) {
     const count = table.span_id.length;
+    if (count === 0) continue;
     table.group_key.padTo(count, stamp.groupKey);
     yield;
     table.jpos.padTo(count, BigInt(stamp.position));

@@ -29,6 +29,8 @@ interface Cluster {
 const sharedThreadFactor = 6n;
 
 export function toSessions(components: readonly Component[], gapNs: bigint): Session[] {
+  const [only] = components;
+  if (components.length === 1 && only !== undefined && !isOnlyRootMarks(only)) return [toSession(toCluster(only))];
   const strays = components.filter((component) => isOnlyRootMarks(component));
   const clusters = joinNear(
     components.filter((component) => !isOnlyRootMarks(component)),
@@ -193,7 +195,8 @@ function hangsWithin(side: Hanging, withSession: Pick<Cluster, "sessions">): boo
 }
 
 function toSession(cluster: Cluster): Session {
-  const span = [...cluster.sessions.values()].sort((a, b) => (a.id < b.id ? -1 : 1))[0] ?? null;
+  let span: SessionSpan | null = null;
+  for (const session of cluster.sessions.values()) if (span === null || session.id < span.id) span = session;
   if (span !== null) return { members: cluster.members, rootId: span.id, rootKind: "session", span };
   const best = bestRoot(cluster.unresolved);
   if (best !== null) return { members: cluster.members, rootId: best.id, rootKind: "unresolved_parent", span: null };
