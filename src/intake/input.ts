@@ -54,20 +54,21 @@ const textDecoder = new TextDecoder();
 
 /** The parts of the journal record, to be written one after the other; the body is not copied. */
 export function encodeInput(input: Input): Uint8Array[] {
-  const { body, receivedNs, packed, ...rest } = input;
-  const words = { ...rest, receivedNs: receivedNs.toString() };
-  if (packed === undefined) return [...encodeHead(plainVersion, words), body];
+  const { body, packed } = input;
+  const receivedNs = input.receivedNs.toString();
+  // What is undefined is left out of JSON.
+  if (packed === undefined) return [encodeHead(plainVersion, { ...input, receivedNs, body: undefined }), body];
   const how = { encoding: packed.encoding, bytes: body.length };
-  return [...encodeHead(packedVersion, { ...words, packed: how }), packed.bytes];
+  return [encodeHead(packedVersion, { ...input, receivedNs, body: undefined, packed: how }), packed.bytes];
 }
 
-function encodeHead(version: number, words: object): Uint8Array[] {
+function encodeHead(version: number, words: object): Uint8Array {
   const text = JSON.stringify(words);
   const head = Buffer.allocUnsafe(headStart + Buffer.byteLength(text));
   head.writeUInt8(version, 0);
   head.writeUInt32LE(head.length - headStart, 1);
   head.write(text, headStart);
-  return [head];
+  return head;
 }
 
 /** Null if the record is not ours: its checksum is right, so it is from another version. */

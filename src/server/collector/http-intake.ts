@@ -17,8 +17,7 @@ const flyingMax = 8;
 
 export function createHttpIntake(collector: Collector, desk: Pick<Control, "hearAck">): Intake {
   return {
-    submit: (submissions, answerWhen, onSent) =>
-      submitAll(collector, hearAnswers(submissions, desk), answerWhen, onSent),
+    submit: (submissions, answerWhen, onSent) => submitAll(collector, desk, submissions, answerWhen, onSent),
     queryable: (position) => collector.queryable(position),
     roomFor(bytes, isQuiet) {
       const full = collector.journal.roomFor(bytes, isQuiet);
@@ -29,12 +28,9 @@ export function createHttpIntake(collector: Collector, desk: Pick<Control, "hear
 }
 
 /** Who answers a command without saying its run is told apart by the command's id alone. */
-function* hearAnswers(submissions: Submissions, desk: Pick<Control, "hearAck">): Generator<Submission | null> {
-  for (const submission of submissions) {
-    const { input, answers = [] } = submission ?? {};
-    if (input?.imported === false) for (const ack of answers) desk.hearAck(input.workspace, ack);
-    yield submission;
-  }
+function hearAnswers({ input, answers }: Submission, desk: Pick<Control, "hearAck">): void {
+  if (answers === undefined || input.imported) return;
+  for (const ack of answers) desk.hearAck(input.workspace, ack);
 }
 
 type Submissions = TakenRequest["submissions"];
@@ -42,24 +38,24 @@ type Submissions = TakenRequest["submissions"];
 /** What was taken before room ran out is known when the body is sent again. */
 async function submitAll(
   collector: Collector,
+  desk: Pick<Control, "hearAck">,
   submissions: Submissions,
   answerWhen: "durable" | "applied",
   onSent?: () => void,
 ): Promise<Receipt | Busy> {
   const total = { position: collector.sequencer.position.durable, accepted: 0, duplicates: 0 };
   const faults: Fault[] = [];
-  const flying: Promise<Receipt | Busy>[] = [];
+  const flying: Promise<Receipt | number>[] = [];
   let busy: Busy | undefined;
-  const land = async (): Promise<void> => {
-    const receipt = (await flying.shift()) as Receipt | Busy;
-    if ("busy" in receipt) {
-      busy ??= receipt;
+  const land = (landed: Receipt | number): void => {
+    if (typeof landed === "number") {
+      total.position = landed;
       return;
     }
-    total.position = receipt.position;
-    total.accepted += receipt.accepted;
-    total.duplicates += receipt.duplicates;
-    for (const fault of receipt.faults) faults.push(fault);
+    total.position = landed.position;
+    total.accepted += landed.accepted;
+    total.duplicates += landed.duplicates;
+    for (const fault of landed.faults) faults.push(fault);
   };
   let isFirst = true;
   const turn = new Turn();
@@ -68,26 +64,30 @@ async function submitAll(
     if (submission === null ? turn.isOver : !isFirst) await turn.pass();
     if (submission === null) continue;
     isFirst = false;
+    hearAnswers(submission, desk);
     const { input } = submission;
-    const share = faults.length === 0 ? {} : { faultsMax: Math.max(0, faultsMax - faults.length) };
-    const record = { ...input, ...share };
+    const record = faults.length === 0 ? input : { ...input, faultsMax: Math.max(0, faultsMax - faults.length) };
     const decoding = submission.decoded ?? collector.applier.decodeInTurns(record);
     const decoded = decoding instanceof Promise ? await decoding : decoding;
-    const receipt = toReceipt(collector.submit(record, decoded), answerWhen);
-    // Whoever waits for it learns of its failure, after those before it.
-    receipt.catch(() => undefined);
-    flying.push(receipt);
-    while (flying.length >= flyingMax) await land();
-    if (busy !== undefined) break;
+    const submitted = collector.submit(record, decoded);
+    if (typeof submitted === "string") {
+      busy = { busy: true, retryAfterS: retryAfterS[submitted] };
+      break;
+    }
+    flying.push(toFlying(submitted, answerWhen));
+    while (flying.length >= flyingMax) land(await (flying.shift() as (typeof flying)[number]));
   }
   onSent?.();
-  while (flying.length > 0) await land();
+  for (const receipt of flying) land(await receipt);
   return busy ?? { ...total, faults };
 }
 
-async function toReceipt(submitted: Submitted, answerWhen: "durable" | "applied"): Promise<Receipt | Busy> {
-  if (typeof submitted === "string") return { busy: true, retryAfterS: retryAfterS[submitted] };
-  if (answerWhen === "applied") return submitted.applied;
-  submitted.applied.catch(() => undefined);
-  return { position: await submitted.durable, accepted: 0, duplicates: 0, faults: [] };
+/** Whoever waits for it learns of its failure, after those before it. */
+function toFlying({ durable, applied }: Taken, answerWhen: "durable" | "applied"): Promise<Receipt | number> {
+  applied.catch(ignore);
+  return answerWhen === "applied" ? applied : durable;
 }
+
+type Taken = Exclude<Submitted, string>;
+
+function ignore(): void {}

@@ -39,10 +39,11 @@ export function createSenderOf(trusted: readonly string[]): (request: Sent) => S
   return ({ socket, headers }) => {
     const peer = socket.remoteAddress ?? "";
     const isPassedOn = proxyHeaders.some((name) => headers[name] !== undefined);
+    if (!isPassedOn) return { address: peer, isLocal: isLoopback(peer) };
     const hops = readHops(headers);
     let address = peer;
     for (let hop = hops.length - 1; hop >= 0 && isAmong(proxies, address); hop--) address = hops[hop] as string;
-    return { address, isLocal: !isPassedOn && isLoopback(peer) };
+    return { address, isLocal: false };
   };
 }
 
