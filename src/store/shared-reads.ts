@@ -2,6 +2,7 @@
 // engine merges its copies, so the groups that have two writers are read without copies; or under two, until the
 // collectors hear of each other, so all but one of these are left out. All other groups are read as ever.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { findCopiesAcross } from "./copies-across.ts";
 import { joinedGroups } from "./joined-groups.ts";
 import { count, readRow } from "./reader/native-rows.ts";
@@ -13,9 +14,10 @@ import type { Query, ReadOptions, Store } from "./store.ts";
  */
 export function readSharedStore(store: Store): Store {
   if (store.kind === "embedded") return store;
+  const once = createOnceReader(store);
   const exact = async <O extends ReadOptions>(query: Query, options: O): Promise<O> => ({
     ...options,
-    ...(await readOnce(store, query)),
+    ...(await once(query)),
   });
   return {
     kind: store.kind,
@@ -35,12 +37,30 @@ export function readSharedStore(store: Store): Store {
 }
 
 /** How a question is to be asked so that its answer has each row once. */
-async function readOnce(
-  store: Store,
-  { params = {} }: Query,
-): Promise<Pick<ReadOptions, "withoutCopies" | "onlyRows">> {
-  const keys = toKeys(store, params);
-  if (keys === null) return {};
+type Once = Pick<ReadOptions, "withoutCopies" | "onlyRows">;
+
+/**
+ * A run is described by many questions about the same groups, asked together: they share one look at the writers. Only
+ * those do that were asked before the look began, so that none goes by what was true before it.
+ */
+function createOnceReader(store: Store): (query: Query) => Promise<Once> {
+  const waiting = new Map<string, Promise<Once>>();
+  const begin = async (name: string, keys: Required<Query>): Promise<Once> => {
+    await nextTurn();
+    waiting.delete(name);
+    return readOnce(store, keys);
+  };
+  return async ({ params = {} }) => {
+    const keys = toKeys(store, params);
+    if (keys === null) return {};
+    const name = JSON.stringify(keys);
+    const once = waiting.get(name) ?? begin(name, keys);
+    waiting.set(name, once);
+    return once;
+  };
+}
+
+async function readOnce(store: Store, keys: Required<Query>): Promise<Once> {
   const sql = `SELECT max(length(names)) AS most, uniqExactArray(names) AS all FROM (
     SELECT groupUniqArray(collector) AS names FROM ${store.database}.writers WHERE group_key IN ${keys.sql} GROUP BY group_key)`;
   const writers = await readRow(store, { most: count, all: count }, { sql, params: keys.params });

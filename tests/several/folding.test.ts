@@ -3,10 +3,12 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PeerBatch, takePeerBatches } from "#server/collector/peer-batches.ts";
+import { count, readRow } from "#store/reader/native-rows.ts";
+import { readSharedStore } from "#store/shared-reads.ts";
 import type { TestApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
-import { countQuestions } from "../support/counted-store.ts";
+import { countQuestions, countStore } from "../support/counted-store.ts";
 import { eventually, natsPath, openPair, type Pair } from "../support/several.ts";
 
 let pair: Pair;
@@ -62,6 +64,24 @@ describe.skipIf(natsPath === undefined)("what others have stored of known sessio
     expect(second.removals).toBeLessThanOrEqual(4);
     expect(await copiesLeft()).toBe(0);
     for (const run of [...few, ...many]) expect([run, await spansOf(pair.b, run)]).toEqual([run, 2]);
+  });
+
+  test("is looked for once by questions about the same groups that are asked together", async () => {
+    await makeCopies(runsOf("together", 1));
+    const { store, questions } = countStore(pair.a.app.collector.store);
+    const shared = readSharedStore(store);
+    const writers = "SELECT groupUniqArray(toString(group_key)) AS keys FROM tributary.writers";
+    const [known] = await askStore<{ keys: string[] }>(store, { sql: writers });
+    const sql = "SELECT count() AS n FROM tributary.spans WHERE group_key IN {groups:Array(String)}";
+    const spans = () => readRow(shared, { n: count }, { sql, params: { groups: known?.keys ?? [] } });
+    const alone = await spans();
+    // Who writes there, and which rows are copies.
+    const before = questions.length - 1;
+    expect(before).toBeGreaterThanOrEqual(2);
+    expect(await Promise.all([spans(), spans(), spans()])).toEqual([alone, alone, alone]);
+    expect(questions.splice(0)).toHaveLength(before + 1 + before + 3);
+    await spans();
+    expect(questions).toHaveLength(before + 1);
   });
 
   test("is found when the bus is back, however much it is, and is then there once", async () => {
