@@ -28,6 +28,8 @@ export interface Protocol {
 /** One route by which bodies come in over HTTP. */
 export interface HttpDoor {
   readonly route: IngestRoute;
+  /** Nothing looks at a body any more once its records are applied, so that its memory can be used again. */
+  readonly copiesBody?: true;
   /** Of several protocols on one route, whose request this is. The one that does not ask gets the rest. */
   claims?(request: RequestHead): boolean;
   /** A promise when the body is so large that it is decoded in turns with other work. */

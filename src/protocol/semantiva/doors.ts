@@ -8,6 +8,7 @@ import type { HttpDoor } from "#protocol/protocol.ts";
 export const semantivaDoors: readonly HttpDoor[] = [
   {
     route: "semantiva",
+    copiesBody: true,
     take({ arrival, body, packed, query: { file = "", line: firstLine = 1, offset = 0 } }) {
       return {
         submissions: cutLines(

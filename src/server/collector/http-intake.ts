@@ -17,7 +17,8 @@ const flyingMax = 8;
 
 export function createHttpIntake(collector: Collector, desk: Pick<Control, "hearAck">): Intake {
   return {
-    submit: (submissions, answerWhen, onSent) => submitAll(collector, desk, submissions, answerWhen, onSent),
+    submit: (submissions, answerWhen, onSent, onApplied) =>
+      submitAll(collector, desk, submissions, answerWhen, onSent, onApplied),
     queryable: (position) => collector.queryable(position),
     roomFor(bytes, isQuiet) {
       const full = collector.journal.roomFor(bytes, isQuiet);
@@ -42,10 +43,12 @@ async function submitAll(
   submissions: Submissions,
   answerWhen: "durable" | "applied",
   onSent?: () => void,
+  onApplied?: () => void,
 ): Promise<Receipt | Busy> {
   const total = { position: collector.sequencer.position.durable, accepted: 0, duplicates: 0 };
   const faults: Fault[] = [];
   const flying: Promise<Receipt | number>[] = [];
+  const applying: Promise<Receipt>[] = [];
   let busy: Busy | undefined;
   const land = (landed: Receipt | number): void => {
     if (typeof landed === "number") {
@@ -74,11 +77,13 @@ async function submitAll(
       busy = { busy: true, retryAfterS: retryAfterS[submitted] };
       break;
     }
+    if (onApplied !== undefined) applying.push(submitted.applied);
     flying.push(toFlying(submitted, answerWhen));
     while (flying.length >= flyingMax) land(await (flying.shift() as (typeof flying)[number]));
   }
   onSent?.();
   for (const receipt of flying) land(await receipt);
+  if (onApplied !== undefined && busy === undefined) void Promise.all(applying).then(onApplied, ignore);
   return busy ?? { ...total, faults };
 }
 

@@ -15,9 +15,9 @@ import {
   zstdDecompress,
 } from "node:zlib";
 import { Refusal } from "#api/refusal.ts";
-import { inTurns } from "#base/turns.ts";
 import type { Share } from "#server/unfinished-bytes.ts";
 import { refuseRevoked } from "./endings.ts";
+import { GatheredBytes } from "./gathered-bytes.ts";
 
 const gunzipBytes = promisify(gunzip);
 const inflateBytes = promisify(inflate);
@@ -50,20 +50,29 @@ export interface Body {
   readonly packed?: { readonly encoding: "gzip" | "deflate"; readonly bytes: Uint8Array };
 }
 
+export interface ReadBody extends Body {
+  /** Nobody looks any more at what was sent, which `packed` or else `bytes` is. */
+  release(): void;
+}
+
 /** Resolves when a body may be unpacked that has come whole and is about so many bytes then; null when it may at once. */
 export type AwaitPlace = (sentBytes: number, unpackedBytes: number) => Promise<void> | null;
 
 /** Calls `onGone` when the sender may send no more; returns how to stop watching. */
 export type WatchSender = (onGone: () => void) => () => void;
 
-/** The whole body. Throws a BodyRefusal; the rest of the request is then read and thrown away. */
+/**
+ * The whole body. Throws a BodyRefusal; the rest of the request is then read and thrown away. `isReleased`: the caller says
+ * when nobody looks at it any more.
+ */
 export async function readBody(
   request: IncomingMessage,
   limits: BodyLimits,
   share: Share,
   watchSender: WatchSender,
   awaitPlace?: AwaitPlace,
-): Promise<Body> {
+  isReleased = false,
+): Promise<ReadBody> {
   const encoding = readEncoding(request);
   if (Number(request.headers["content-length"] ?? 0) > limits.bytesMax) {
     request.resume();
@@ -71,11 +80,14 @@ export async function readBody(
   }
   // What came with the head is there as soon as the parser has passed it on.
   if (!isWhole(request)) await null;
+  const gathered = new GatheredBytes(isReleased || encoding !== "identity");
   const sent =
-    readWhole(request, limits.bytesMax, share) ?? (await readSent(request, limits.bytesMax, share, watchSender));
+    readWhole(request, limits.bytesMax, share) ??
+    (await readSent(request, limits.bytesMax, share, watchSender, gathered));
   const waiting = awaitPlace?.(sent.length, unpackedBytesOf(sent, encoding)) ?? null;
   if (waiting !== null) await waiting;
-  return unpack(sent, encoding, limits, share);
+  const body = await unpack(sent, encoding, limits, share);
+  return { ...body, release: () => gathered.release() };
 }
 
 /** How much most bodies grow whose encoding does not tell. */
@@ -241,27 +253,30 @@ function readSent(
   bytesMax: number,
   share: Share,
   watchSender: WatchSender,
+  gathered: GatheredBytes,
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
+    const announcedBytes = Number(request.headers["content-length"] ?? 0);
     request.on("data", (chunk: Buffer) => {
-      length += chunk.length;
-      const refusal = length > bytesMax ? new BodyRefusal(tooLarge(bytesMax), chunks[0] ?? new Uint8Array(0)) : null;
-      const crowded = refusal === null && !share.hold(length) ? refuseCrowded() : null;
-      if (refusal === null && crowded === null) {
-        chunks.push(chunk);
+      const length = gathered.length + chunk.length;
+      if (length <= bytesMax && share.hold(length)) {
+        gathered.add(chunk, announcedBytes);
         return;
       }
       request.removeAllListeners("data");
       request.resume();
-      chunks.length = 0;
-      reject(refusal ?? crowded);
+      const isTooLarge = length > bytesMax;
+      reject(
+        isTooLarge
+          ? new BodyRefusal(tooLarge(bytesMax), new Uint8Array(gathered.view().subarray(0, shownBytesMax)))
+          : refuseCrowded(),
+      );
+      gathered.release();
     });
     // Most bodies are whole when their request is read, and need no watch.
     if (!request.complete) {
       const endSpeed = watchSpeed(
-        () => length,
+        () => gathered.length,
         () => request.destroy(),
       );
       const endSender = watchSender(() => request.destroy(refuseRevoked()));
@@ -270,8 +285,8 @@ function readSent(
         request.once("end", endWatch);
       }
     }
-    request.once("end", () => resolve(join(chunks, length)));
-    const onCut = () => reject(new BodyRefusal(cut, Buffer.concat(chunks)));
+    request.once("end", () => resolve(gathered.view()));
+    const onCut = () => reject(new BodyRefusal(cut, gathered.view()));
     // Nothing is kept of who may send no more, not even as a fault.
     request.once("error", (error) => (error instanceof Refusal ? reject(error) : onCut()));
     request.once("close", () => {
@@ -280,24 +295,8 @@ function readSent(
   });
 }
 
-const joinedAtOnce = 1024 * 1024;
-
-/** Copies a large body in turns with other work. */
-function join(chunks: readonly Buffer[], length: number): Uint8Array | Promise<Uint8Array> {
-  if (chunks.length === 1 && chunks[0]) return chunks[0];
-  return length > joinedAtOnce ? inTurns(joinInSteps(chunks, length)) : Buffer.concat(chunks, length);
-}
-
-function* joinInSteps(chunks: readonly Buffer[], length: number): Generator<void, Uint8Array> {
-  const whole = Buffer.allocUnsafe(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-    yield;
-  }
-  return whole;
-}
+/** Of a body beyond the limit. */
+const shownBytesMax = 64 * 1024;
 
 /** No network that people train over is slower; a slower sender only occupies our memory. */
 const slowBytesPerS = 1024;

@@ -14,7 +14,7 @@ import { doorsByRoute, type ProtocolDoor } from "#protocol/protocols.ts";
 import { type BodyQueue, type Leave, smallBodyBytes } from "#server/body-queue.ts";
 import type { Metrics } from "#server/metrics.ts";
 import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
-import { type Body, type BodyLimits, BodyRefusal, readBody, type WatchSender } from "./body.ts";
+import { type AwaitPlace, type BodyLimits, BodyRefusal, type ReadBody, readBody, type WatchSender } from "./body.ts";
 import { toRefusal } from "./errors.ts";
 import type { KeyWatch } from "./key-watch.ts";
 import { type Busy, type Intake, isBusy } from "./ports.ts";
@@ -87,13 +87,14 @@ async function takeBody(
   holding: Holding,
 ): Promise<Reply> {
   const arrival = toArrival(request);
-  let body: Body;
+  let body: ReadBody;
   try {
     checkRoom(request, queue, Number(request.headers["content-length"] ?? 0));
     const watchSender: WatchSender = (onGone) => keys.watch(request.caller.source, onGone);
-    body = await readBody(request.raw, limits, holding.share, watchSender, (sentBytes, unpackedBytes) =>
-      unpackedBytes <= smallBodyBytes ? null : enter(request, queue, holding, [sentBytes, unpackedBytes]),
-    );
+    const awaitPlace: AwaitPlace = (sentBytes, unpackedBytes) =>
+      unpackedBytes <= smallBodyBytes ? null : enter(request, queue, holding, [sentBytes, unpackedBytes]);
+    const isReleased = doors.every((door) => door.copiesBody === true);
+    body = await readBody(request.raw, limits, holding.share, watchSender, awaitPlace, isReleased);
   } catch (error) {
     if (error instanceof Refusal) metrics.refused.inc({ reason: error.code });
     if (error instanceof BodyRefusal) {
@@ -116,8 +117,9 @@ async function takeBody(
   });
   // A record that is put off is applied at another place of the journal, which is known only then.
   const isAwaited = query.wait === "1";
+  const onApplied = packed !== undefined || door.copiesBody === true ? () => body.release() : undefined;
   const receipt = await (refused === null
-    ? intake.submit(submissions, isAwaited ? "applied" : answerWhen, () => holding.leave())
+    ? intake.submit(submissions, isAwaited ? "applied" : answerWhen, () => holding.leave(), onApplied)
     : intake.submit([{ input: toRefused(arrival, door, refused) }], "applied"));
   if (isBusy(receipt)) {
     metrics.refused.inc({ reason: "busy" });

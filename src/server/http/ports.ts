@@ -23,11 +23,15 @@ export interface IntakeLoad {
 }
 
 export interface Intake extends IntakeLoad {
-  /** Resolves when all of it is durable, or also applied. `onSent` is called when all of it is on its way to the disk. */
+  /**
+   * Resolves when all of it is durable, or also applied. `onSent` is called when all of it is on its way to the disk,
+   * `onApplied` when all of it was taken and is applied, and nobody needs the bytes of its inputs any more.
+   */
   submit(
     submissions: TakenRequest["submissions"],
     answerWhen: TakenRequest["answerWhen"],
     onSent?: () => void,
+    onApplied?: () => void,
   ): Promise<Receipt | Busy>;
   /** Resolves when everything up to this journal record can be queried. */
   queryable(position: number): Promise<void>;
