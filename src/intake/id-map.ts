@@ -137,9 +137,24 @@ export class IdMap {
   }
 }
 
+/** The first slots of many parts lie together: memory of its own for each of ten thousand runs costs more than its ids. */
+const firstWords = firstSlots * slotWords;
+const slabParts = 128;
+let slab = new Uint32Array(0);
+let slabUsed = 0;
+
+function takeFirstSlots(): Uint32Array {
+  if (slabUsed === slab.length) {
+    slab = new Uint32Array(firstWords * slabParts);
+    slabUsed = 0;
+  }
+  slabUsed += firstWords;
+  return slab.subarray(slabUsed - firstWords, slabUsed);
+}
+
 class Part {
   size = 0;
-  slots: Uint32Array = new Uint32Array(firstSlots * slotWords);
+  slots: Uint32Array = takeFirstSlots();
   private mask = firstSlots - 1;
   private sizeMax = Math.floor(firstSlots * loadMax);
 

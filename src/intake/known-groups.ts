@@ -7,6 +7,7 @@
 
 import assert from "node:assert/strict";
 import { BloomChain } from "#base/bloom-chain.ts";
+import { SparseMap } from "#base/sparse-map.ts";
 import { type GroupKey, parseGroupKey } from "#model/group-key.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import type { AwayEvents, AwayPart, TimeWindow } from "./away-events.ts";
@@ -29,7 +30,7 @@ interface KnownGroup {
   /** What the `groups` table says; null before anything was noted. */
   row: { readonly runId: string; readonly imported: boolean; readonly version: bigint } | null;
   /** Events by worker. */
-  readonly workers: Map<string, SeqSet>;
+  readonly workers: SparseMap<string, SeqSet>;
   /** Of some workers' events only the place is known. */
   hasAway: boolean;
   /** Lines by their digests. */
@@ -39,7 +40,7 @@ interface KnownGroup {
 }
 
 function emptyGroup(position: number): KnownGroup {
-  return { row: null, workers: new Map(), hasAway: false, lines: null, position };
+  return { row: null, workers: new SparseMap(), hasAway: false, lines: null, position };
 }
 
 /** A group while what the store holds of it is read: one that nobody sees yet, or one whose events come back. */

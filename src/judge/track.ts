@@ -2,6 +2,7 @@
 // run is bounded, and a new point costs the same however long the run is. To try a rule on the past, feed it a stored
 // run, oldest first.
 
+import { SparseMap } from "#base/sparse-map.ts";
 import type { RankWindow } from "./evidence.ts";
 import type { RunMoment } from "./finding.ts";
 import { isStepTime } from "./names.ts";
@@ -242,8 +243,8 @@ export class StepTrack {
 
 export class RunTrack {
   private readonly roomOf: (key: string) => SeriesRoom;
-  readonly series: Map<string, SeriesTrack> = new Map();
-  readonly steps: Map<string, StepTrack> = new Map();
+  readonly series: SparseMap<string, SeriesTrack> = new SparseMap();
+  readonly steps: SparseMap<string, StepTrack> = new SparseMap();
   /** When anything last arrived, by this collector's clock. */
   heardNs = 0n;
   /** When a new step last arrived, likewise. */
@@ -251,7 +252,7 @@ export class RunTrack {
   firstNs: bigint | null = null;
   checkpointNs: bigint | null = null;
   /** Time spent waiting for others within a worker's current step. */
-  private readonly waits = new Map<string, number>();
+  private readonly waits = new SparseMap<string, number>();
   /** The series of the last point: the next one is often of the same, or of the one that followed it before. */
   private lastSeries: SeriesTrack | undefined;
   /** The worker that told of a step last, most likely the one that does so next. */

@@ -2,6 +2,7 @@
 // watched is read from the store; meanwhile what comes is kept in order.
 
 import assert from "node:assert/strict";
+import { SparseMap } from "#base/sparse-map.ts";
 import { RunTrack, type SeriesRoom, type TrackPoint, type TrackStep } from "#judge/track.ts";
 import type { RunId, WorkerId, Workspace } from "#model/names.ts";
 import type { Sources } from "#query/sources.ts";
@@ -99,7 +100,7 @@ export class RunWatch {
   sight: TableSight | null = null;
   seenNs = 0n;
   /** Rules that saw nothing in what is remembered, and of which nothing came since. */
-  readonly idleRules: Set<string> = new Set();
+  private idleRules: Set<string> | null = null;
   /** The last journal record that was heard of it. */
   heardPosition = 0;
   /** The last of them with more than a run sends all the time. */
@@ -107,7 +108,7 @@ export class RunWatch {
   /** What the table said of it covers the journal up to here. */
   private seenPosition = 0;
   /** The last number that each worker gave an event, by group and worker, and whose came last. */
-  private readonly numbered = new Map<string, Numbered>();
+  private readonly numbered = new SparseMap<string, Numbered>();
   private lastNumbered: Numbered | undefined;
   /** Its groups that were heard, with the arrival of the earliest record that was. */
   private readonly heardFrom = new Map<string, bigint>();
@@ -116,12 +117,13 @@ export class RunWatch {
   /** It was called otherwise when it was last looked at. */
   private isRenamed = false;
   /** Since when what a rule looks for is there, by rule. */
-  readonly heldNs: Map<string, bigint> = new Map();
+  readonly heldNs: SparseMap<string, bigint> = new SparseMap();
   /** By rule, the newest first; also what was seen while the run was called otherwise. */
-  private readonly firings: Map<string, Firing[]> = new Map();
+  private readonly firings = new SparseMap<string, Firing[]>();
   private readonly roomOf: RoomOf | undefined;
   private waiting: Waiting | null;
-  private track: RunTrack;
+  /** Made when it is needed: most runs are never more than what was heard of them. */
+  private track: RunTrack | null = null;
 
   /** `roomOf` says how many values of a series are remembered, by its key; without it they are as many as may be. */
   constructor(workspace: Workspace, runId: RunId, roomOf?: RoomOf) {
@@ -129,15 +131,29 @@ export class RunWatch {
     this.name = runId;
     this.roomOf = roomOf;
     this.waiting = new Waiting(roomOf);
-    this.track = new RunTrack(roomOf);
+  }
+
+  private get ownTrack(): RunTrack {
+    this.track ??= new RunTrack(this.roomOf);
+    return this.track;
+  }
+
+  /** The rule saw nothing in what is remembered, and need not look before something comes. */
+  letRest(rule: string): void {
+    this.idleRules ??= new Set();
+    this.idleRules.add(rule);
+  }
+
+  isResting(rule: string): boolean {
+    return this.idleRules?.has(rule) ?? false;
   }
 
   /** Rules have changed: what they said of it, and how far they look back, may have changed too. */
   rulesChanged(): void {
     this.sight = null;
-    this.idleRules.clear();
+    this.idleRules = null;
     if (this.isOpen) this.isDue = true;
-    this.track.widen();
+    this.track?.widen();
     this.waiting?.heard.widen();
   }
 
@@ -151,11 +167,11 @@ export class RunWatch {
     this.isRenamed = true;
     this.sight = null;
     this.isDue = true;
-    this.idleRules.clear();
+    this.idleRules = null;
   }
 
   get sink(): TrackSink {
-    return this.waiting ?? this.track;
+    return this.waiting ?? this.ownTrack;
   }
 
   /**
@@ -164,8 +180,7 @@ export class RunWatch {
    */
   heard(groupKey: string, arrivedNs: bigint, position: number): boolean {
     this.isDue = true;
-    // Clearing a set allocates a new table even if it is empty.
-    if (this.idleRules.size > 0) this.idleRules.clear();
+    this.idleRules = null;
     this.heardPosition = position;
     const first = this.heardFrom.get(groupKey);
     if (first === undefined && this.isRemembered && this.heardFrom.size >= groupsMax) {
@@ -232,7 +247,7 @@ export class RunWatch {
     const isKnown = !this.hasManyGroups && groups.every((group) => this.heardFrom.has(group));
     if (this.isRenamed && this.waiting === null && !isKnown) {
       this.waiting = new Waiting(this.roomOf);
-      this.track = new RunTrack(this.roomOf);
+      this.track = null;
       for (const group of groups) if (this.heardFrom.has(group)) this.heardFrom.set(group, endOfTime);
     }
     this.isRenamed = false;
@@ -246,18 +261,19 @@ export class RunWatch {
   /** What is known of it, once it is remembered. */
   get remembered(): RunTrack {
     assert(this.waiting === null, "a run is remembered before it is looked at");
-    return this.track;
+    return this.ownTrack;
   }
 
   /** Something that the store knows, in order of time. */
   recall(give: (track: RunTrack) => void): void {
-    if (this.waiting !== null) give(this.track);
+    if (this.waiting !== null) give(this.ownTrack);
   }
 
   /** The store knows no more; from now on it remembers by itself. */
   settle(nowNs: bigint): void {
-    const { waiting, track } = this;
+    const { waiting } = this;
     if (waiting === null) return;
+    const track = this.ownTrack;
     track.looked();
     // Replayed steps have the run's own times; how long it has been silent counts from now on.
     if (track.steppedNs !== 0n) track.steppedNs = nowNs;

@@ -261,12 +261,12 @@ export class Watcher {
     const isAlive = sight.status === "running" && (sight.groups.some(isConnected) || nowNs - track.heardNs < aliveNs);
     for (const watched of rules) {
       const { rule, sinceNs } = watched;
-      if (!sight.about.has(rule.name) || run.idleRules.has(rule.name)) continue;
+      if (!sight.about.has(rule.name) || run.isResting(rule.name)) continue;
       const signal = this.signalOf(rule, track, sight, { nowNs, isAlive, steps, sinceNs });
       // What the table says may be older than what is remembered: the rule is to look again when it has caught up.
       const hasLooked = sight.updatedNs >= sinceNs;
       const hasSeen = run.hasFirings(rule.name);
-      if (signal === null && hasLooked && isOfTrackAlone(rule) && !hasSeen) run.idleRules.add(rule.name);
+      if (signal === null && hasLooked && isOfTrackAlone(rule) && !hasSeen) run.letRest(rule.name);
       if (signal !== null) await this.consider(run, watched, sight, signal);
       else if (hasSeen) await this.clear(run, rule, sight);
       else run.heldNs.delete(rule.name);
