@@ -43,7 +43,7 @@ async function submitAll(
   submissions: Submissions,
   answerWhen: "durable" | "applied",
   onSent?: () => void,
-  onApplied?: () => void,
+  onApplied: (() => void) | null = null,
 ): Promise<Receipt | Busy> {
   const total = { position: collector.sequencer.position.durable, accepted: 0, duplicates: 0 };
   const faults: Fault[] = [];
@@ -77,13 +77,13 @@ async function submitAll(
       busy = { busy: true, retryAfterS: retryAfterS[submitted] };
       break;
     }
-    if (onApplied !== undefined) applying.push(submitted.applied);
+    if (onApplied !== null) applying.push(submitted.applied);
     flying.push(toFlying(submitted, answerWhen));
     while (flying.length >= flyingMax) land(await (flying.shift() as (typeof flying)[number]));
   }
   onSent?.();
   for (const receipt of flying) land(await receipt);
-  if (onApplied !== undefined && busy === undefined) void Promise.all(applying).then(onApplied, ignore);
+  if (onApplied !== null && busy === undefined) void Promise.all(applying).then(onApplied, ignore);
   return busy ?? { ...total, faults };
 }
 

@@ -51,8 +51,8 @@ export interface Body {
 }
 
 export interface ReadBody extends Body {
-  /** Nobody looks any more at what was sent, which `packed` or else `bytes` is. */
-  release(): void;
+  /** To be called when nobody looks any more at what was sent, which `packed` or else `bytes` is; null when that is nothing to anybody. */
+  readonly release: (() => void) | null;
 }
 
 /** Resolves when a body may be unpacked that has come whole and is about so many bytes then; null when it may at once. */
@@ -87,7 +87,7 @@ export async function readBody(
   const waiting = awaitPlace?.(sent.length, unpackedBytesOf(sent, encoding)) ?? null;
   if (waiting !== null) await waiting;
   const body = await unpack(sent, encoding, limits, share);
-  return { ...body, release: () => gathered.release() };
+  return { ...body, release: gathered.isJoined ? () => gathered.release() : null };
 }
 
 /** How much most bodies grow whose encoding does not tell. */

@@ -32,6 +32,11 @@ export class GatheredBytes {
     this.length += piece.length;
   }
 
+  /** There is memory to be released. */
+  get isJoined(): boolean {
+    return this.bytes.length > 0;
+  }
+
   /** A view, valid until the memory is released. A Buffer, as that is searched by the C library. */
   view(): Buffer {
     const { buffer, byteOffset } = this.only ?? this.bytes;

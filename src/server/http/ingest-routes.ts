@@ -117,7 +117,7 @@ async function takeBody(
   });
   // A record that is put off is applied at another place of the journal, which is known only then.
   const isAwaited = query.wait === "1";
-  const onApplied = packed !== undefined || door.copiesBody === true ? () => body.release() : undefined;
+  const onApplied = packed !== undefined || door.copiesBody === true ? body.release : null;
   const receipt = await (refused === null
     ? intake.submit(submissions, isAwaited ? "applied" : answerWhen, () => holding.leave(), onApplied)
     : intake.submit([{ input: toRefused(arrival, door, refused) }], "applied"));

@@ -31,7 +31,7 @@ export interface Intake extends IntakeLoad {
     submissions: TakenRequest["submissions"],
     answerWhen: TakenRequest["answerWhen"],
     onSent?: () => void,
-    onApplied?: () => void,
+    onApplied?: (() => void) | null,
   ): Promise<Receipt | Busy>;
   /** Resolves when everything up to this journal record can be queried. */
   queryable(position: number): Promise<void>;
