@@ -37,6 +37,8 @@ export interface Carrier extends OutgoingWire {
   readonly address: string;
   readonly runOverride: string | null;
   readonly isHeardOnly?: boolean;
+  /** While it is paused, what comes stays in the kernel. */
+  readonly canRest?: boolean;
   pause(): void;
   resume(): void;
   /** Ends it once everything written has left. */
@@ -121,6 +123,8 @@ export class Connection {
   private admission: Admission | null = null;
   private firstFrameTimer: NodeJS.Timeout | undefined;
   private isPaused = false;
+  /** Not read before its stream's next round. */
+  private isResting = false;
   private takesCommands: boolean;
   private readonly workers: { readonly runId: RunId; readonly wid: WorkerId }[] = [];
   private readonly detachers: (() => void)[] = [];
@@ -213,6 +217,8 @@ export class Connection {
           onAck: (ack) => ports.desk.hearAck((this.admission as Admission).workspace, ack),
           onRoom: () => this.readOn(),
           onNoRoom: () => this.turnAway(),
+          onRest: () => this.rest(),
+          onWake: () => this.wake(),
         },
       );
       const unwatch = ports.watchSource?.(this.admission.source, () => carrier.destroy());
@@ -247,6 +253,20 @@ export class Connection {
     if (!this.isPaused || stream === null || this.ending !== null) return;
     if (stream.pendingBytes > this.pendingBytesMax / 2) return;
     this.isPaused = false;
+    this.carrier.resume();
+  }
+
+  private rest(): boolean {
+    if (this.carrier.canRest !== true || this.isPaused || this.ending !== null) return false;
+    this.isResting = true;
+    this.carrier.pause();
+    return true;
+  }
+
+  /** Reads on, if it rests. */
+  wake(): void {
+    if (!this.isResting) return;
+    this.isResting = false;
     this.carrier.resume();
   }
 

@@ -116,6 +116,8 @@ export class FrameStream implements RecordHolder {
   /** What is left to do of a piece with large frames; nothing else of the stream is decoded before. */
   private decoding: Decoding | undefined;
   private gatheredBytes = 0;
+  /** Of how many the last piece was made. */
+  private chunksJoined = 0;
   private flying = 0;
   private flyingBytes = 0;
   private held: HeldRecord[] = [];
@@ -154,6 +156,15 @@ export class FrameStream implements RecordHolder {
     if (this.decoding === undefined) this.takeGathered();
     else this.decodeOn(this.decoding);
     return this.hasWork();
+  }
+
+  /** Small pieces that follow each other closely are left to the kernel until the next round, which reads them in one go. */
+  rest(): boolean {
+    return this.chunksJoined > 1 && this.mayWait() && this.events.onRest();
+  }
+
+  wake(): void {
+    this.events.onWake();
   }
 
   /** Resolves when everything is durable or given up, after the last outcomes. */
@@ -209,6 +220,7 @@ export class FrameStream implements RecordHolder {
       bytes += (this.gathered[count++] as Uint8Array).length;
     if (count === 0) return;
     const chunks = this.gathered.splice(0, count);
+    this.chunksJoined = count;
     this.gatheredBytes -= bytes;
     this.room.counters.gatheredBytes -= bytes;
     const joined = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);

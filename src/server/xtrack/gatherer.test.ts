@@ -61,6 +61,8 @@ function open(more: Partial<StreamOrigin> = {}): FrameStream {
     onOutcomes: ignore,
     onRoom: ignore,
     onNoRoom: ignore,
+    onRest: () => false,
+    onWake: () => undefined,
     onAck: ignore,
   };
   return sink.openStream({ ...origin, ...more }, events);

@@ -84,6 +84,8 @@ function open(more: Partial<StreamOrigin> = {}): ReturnType<IntakeSink["openStre
       onOutcomes: (list) => outcomes.push(...list),
       onRoom: () => rooms++,
       onNoRoom: () => undefined,
+      onRest: () => false,
+      onWake: () => undefined,
       onAck: () => undefined,
     },
   );

@@ -41,6 +41,9 @@ export interface StreamEvents {
   onRoom(): void;
   /** All frames that are arriving take more than there is for them, and this one is among the large ones. */
   onNoRoom(): void;
+  /** Nothing need be read until `onWake`; says whether it is not. */
+  onRest(): boolean;
+  onWake(): void;
 }
 
 export type StreamEnd = "eof" | "reset" | "shutdown";

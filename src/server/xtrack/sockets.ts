@@ -45,6 +45,8 @@ export async function createSocketServer(options: SocketServerOptions): Promise<
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: keepAliveMs,
+    // A socket that is paused takes one more piece, and leaves the rest to the kernel. Others do not notice.
+    highWaterMark: 1,
   });
   server.maxConnections = connectionsMax;
   server.on("drop", () => counters.overLimit++);
@@ -59,6 +61,7 @@ export async function createSocketServer(options: SocketServerOptions): Promise<
     list: () => [...connections.values()].map((connection) => connection.info()),
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const connection of connections.values()) connection.wake();
       await readWhatCame();
       for (const socket of connections.keys()) socket.pause();
       await Promise.all([...connections.values()].map((connection) => connection.finish("shutdown")));
@@ -80,6 +83,7 @@ function serve(socket: Socket, transport: Transport, { ports, rules, counters }:
     transport,
     address,
     runOverride: null,
+    canRest: true,
     write: (bytes, done) => socket.write(bytes, (error) => done(error === null || error === undefined)),
     bufferedBytes: () => socket.writableLength,
     pause: () => socket.pause(),

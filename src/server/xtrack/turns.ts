@@ -7,6 +7,10 @@
 export interface Worker {
   /** Does a small piece, and says whether there is more to do now. */
   work(): boolean;
+  /** It did its part of a round, and the next one is far: need its socket be read before? Says whether it is left alone until then. */
+  rest(): boolean;
+  /** The next round begins: what came meanwhile is to be read. */
+  wake(): void;
 }
 
 const sliceMs = 4;
@@ -19,10 +23,15 @@ const paceMsMin = 25;
  */
 const paceMsOfEach = 0.5;
 const paceMsMax = 400;
+/** To be woken costs a worker as much as a piece or two, which come in that time if they come often. */
+const restMsMin = 100;
 
 export class Turns {
   private readonly ready = new Set<Worker>();
   private readonly small = new Set<Worker>();
+  /** Those of the last round that are still to do their part of it and may rest then. */
+  private readonly tiring = new Set<Worker>();
+  private readonly resting = new Set<Worker>();
   private isRunning = false;
   private lastRoundMs = Number.NEGATIVE_INFINITY;
   private paceMs = paceMsMin;
@@ -40,19 +49,37 @@ export class Turns {
   /** The worker has little to do, and nobody waits for it. */
   addSmall(worker: Worker): void {
     this.small.add(worker);
+    this.setRound();
+  }
+
+  private setRound(): void {
     if (this.isRoundSet) return;
     this.isRoundSet = true;
     const waitMs = this.lastRoundMs + this.paceMs - performance.now();
-    if (waitMs > 0) setTimeout(() => this.beginRound(), waitMs);
+    if (waitMs > 0) setTimeout(() => this.wakeAll(), waitMs);
     // By then every socket that has something is read.
-    else setImmediate(() => this.beginRound());
+    else setImmediate(() => this.wakeAll());
+  }
+
+  private wakeAll(): void {
+    if (this.resting.size === 0) {
+      this.beginRound();
+      return;
+    }
+    for (const worker of this.resting) worker.wake();
+    this.resting.clear();
+    // By then their sockets are read.
+    setImmediate(() => this.beginRound());
   }
 
   private beginRound(): void {
     this.isRoundSet = false;
     this.lastRoundMs = performance.now();
     this.paceMs = Math.min(paceMsMax, Math.max(paceMsMin, this.small.size * paceMsOfEach));
-    for (const worker of this.small) this.ready.add(worker);
+    for (const worker of this.small) {
+      this.ready.add(worker);
+      if (this.paceMs >= restMsMin) this.tiring.add(worker);
+    }
     this.small.clear();
     if (!this.isRunning) this.run();
   }
@@ -62,6 +89,10 @@ export class Turns {
     for (const worker of this.ready) {
       this.ready.delete(worker);
       if (worker.work()) this.ready.add(worker);
+      else if (this.tiring.delete(worker) && worker.rest()) {
+        this.resting.add(worker);
+        this.setRound();
+      }
       if (performance.now() >= untilMs) break;
     }
     this.isRunning = this.ready.size > 0;
