@@ -114,7 +114,7 @@ export function encodeCursor(values: readonly (string | number | null)[] | null)
   return Buffer.from(`[${values.map(formatCursorValue).join()}]`).toString("base64url");
 }
 
-/** JSON has no word for an infinite number, but one that is too great is read as one. */
+/** JSON has no word for infinity, but a number that is too great is read as it. */
 function formatCursorValue(value: string | number | null): string {
   if (value === Number.POSITIVE_INFINITY) return "1e999";
   return value === Number.NEGATIVE_INFINITY ? "-1e999" : JSON.stringify(value);

@@ -20,7 +20,7 @@ export interface Finding {
 
 const answerMs = 5000;
 
-/** Nothing for what is not set: the embedded engine and the folder of blobs are of this machine. */
+/** Nothing for what is not set: the embedded engine and the folder of blobs are on this machine. */
 export async function checkServices(config: Config): Promise<Finding[]> {
   return Promise.all([
     ...listOf(config.storeUrl).map((url) => checkStore(config, url)),

@@ -54,7 +54,7 @@ function toListenExit({ code, address = "", port = -1 }: ListenError): Exit {
   if (address.startsWith("/")) {
     // The socket is made under a name of its own first.
     const path = address.replace(/\.[0-9a-f]{6}$/, "");
-    // The runtime says of a folder that is not there, too, that it may not be used.
+    // The runtime also says of a missing folder that it may not be used.
     const whyHere = existsSync(dirname(path)) ? why : `there is no folder ${dirname(path)}`;
     return new Exit(exitCodes.outage, `Cannot listen on ${path}: ${whyHere}.`, "Choose another path with --unix.");
   }

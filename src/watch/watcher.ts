@@ -373,7 +373,7 @@ export class Watcher {
   }
 }
 
-/** Once a run, or once in a while. What a rule only told as a dry run does not keep it from acting when it is armed. */
+/** Once per run, or once in a while. What a rule only told as a dry run does not keep it from acting when it is armed. */
 function mayFire(run: RunWatch, { rule, isArmed }: WatchedRule, signal: Signal): boolean {
   const earlier = run.firingsOf(rule.name).filter((firing) => firing.isArmed || !isArmed);
   const [last] = earlier;

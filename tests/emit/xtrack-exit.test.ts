@@ -173,7 +173,7 @@ describe("a mistake in the settings is said once and counted", () => {
 
   it("an address that is none", async () => {
     expect(await problemsOf({ XTRACK_URL: "not a url" })).toEqual([
-      "tributary: not a url is no address of a WebSocket",
+      "tributary: not a url is not the address of a WebSocket",
     ]);
   });
 });

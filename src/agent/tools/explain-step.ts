@@ -108,7 +108,7 @@ function toWindow(series: readonly Series[], step: number): Window | null {
 }
 
 /**
- * From the begin of the spans that are the step, one of each rank, to their end or to the step's own points, whichever is
+ * From the start of the spans that are the step, one of each rank, to their end or to the step's own points, whichever is
  * later: points may be sent in the middle of a step or after it.
  */
 async function findSpan(api: AgentApi, id: string, step: number, near: Window): Promise<Window | null> {

@@ -105,7 +105,7 @@ export const HealthAnswer = Type.Object({
   version: Type.String(),
   started_ns: TimeNs,
   protocols: Type.Array(protocolHealth),
-  /** The last ten minutes, one value each 5 s, oldest first. */
+  /** The last ten minutes, one value every 5 s, oldest first. */
   history: Type.Object({
     events_per_s: Type.Array(Type.Number()),
     lag_ms: Type.Array(Type.Number()),

@@ -16,8 +16,8 @@ export const ExportFormat = word([
 ]);
 export type ExportFormat = Static<typeof ExportFormat>;
 
-/** csv and parquet hold one kind a file; jsonl holds everything, losslessly; chrome is the trace of spans;
- * otlp is requests in JSON, one a line, and otlp_… those of one signal in protobuf. */
+/** csv and parquet hold one kind per file; jsonl holds everything, losslessly; chrome is the trace of spans;
+ * otlp is requests in JSON, one per line, and otlp_… those of one signal in protobuf. */
 export const ExportKind = word([
   "runs",
   "metrics",

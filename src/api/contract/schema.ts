@@ -1,5 +1,5 @@
-// The builders of JSON Schema that the contract is written with. Their types are TypeBox's; what they do is so little that
-// every start need not load its hundreds of modules for it.
+// The builders of JSON Schema that the contract is written with. Their types are TypeBox's; they do too little to load its
+// hundreds of modules at every start.
 
 import type TypeBox from "typebox";
 

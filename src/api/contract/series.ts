@@ -1,4 +1,4 @@
-// Metrics and series. A series is one (run, key, phase), or one a worker when asked `by: "worker"`.
+// Metrics and series. A series is one (run, key, phase), or one per worker when asked `by: "worker"`.
 // Buckets are deterministic: the same request over the same data gives the same answer, and the true
 // extremes are never sampled away. Positions are offsets from a 64-bit base, so that nanoseconds stay exact.
 
@@ -18,7 +18,7 @@ export const MetricInfo = Type.Object({
   nan: Count,
   pos_inf: Count,
   neg_inf: Count,
-  /** Points that are no number at all; see the events view for their text. */
+  /** Points that are not numbers at all; see the events view for their text. */
   odd: Count,
   first: nullable(Float),
   last: nullable(Float),

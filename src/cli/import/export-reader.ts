@@ -149,7 +149,7 @@ export class ExportReader extends LineReader {
   }
 }
 
-/** Null for a line that is torn or no line of ours. */
+/** Null for a line that is torn or not ours. */
 function parseHead(text: string): Line | null {
   try {
     const head: unknown = JSON.parse(text);

@@ -72,7 +72,7 @@ export function createSender({ client, runId, imported, onBytes, patience }: Sen
         try {
           await postParts({ post, take, note }, shipment, bytes);
         } catch (error) {
-          // The server keeps what it refuses as a fault, and the next file is none the worse for it.
+          // The server keeps what it refuses as a fault, and the next file does not suffer.
           noteRefused(error, file);
         }
       }),

@@ -1,4 +1,4 @@
-// The spool folder: one file a batch, written under a temporary name and renamed, so that a *.json is
+// The spool folder: one file per batch, written under a temporary name and renamed, so that a *.json is
 // always whole; the oldest files go when the cap is reached. Batches the disk would not take wait in
 // memory, up to a bound, and are tried again at the next write.
 

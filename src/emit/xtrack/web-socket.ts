@@ -42,7 +42,7 @@ class WebSocketTransport implements Transport {
       this.upgrade(url, apiKey);
     } catch {
       // Not a URL: no more hope than a server that is not there.
-      queueMicrotask(() => this.close(`${url} is no address of a WebSocket`));
+      queueMicrotask(() => this.close(`${url} is not the address of a WebSocket`));
     }
   }
 

@@ -25,7 +25,7 @@ export function lazyView<N extends string, Props extends object>(
     }
   };
   preloads.push(preload);
-  // biome-ignore lint/correctness/noComponentHookFactories: called once a view, when the page is loaded.
+  // biome-ignore lint/correctness/noComponentHookFactories: called once per view, when the page is loaded.
   function View(props: Props) {
     const [, loaded] = useReducer((count: number) => count + 1, 0);
     if (found === null) return <Missing preload={preload} failed={failed} onLoaded={loaded} />;

@@ -18,7 +18,7 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
     return () => box?.close();
   }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the click only serves the backdrop; Esc closes by the platform.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the click only serves the backdrop; the platform closes it on Esc.
     <dialog
       ref={dialog}
       className="dialog palette"

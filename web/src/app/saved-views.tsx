@@ -1,4 +1,4 @@
-// Views of a page with names: choose one, keep the present one for oneself or for all, forget one. A view is its address.
+// Named views of a page: choose one, save this one for oneself or for everyone, delete one. A view is its address.
 
 import { useState } from "react";
 import type { SavedView } from "#api/contract/view.ts";

@@ -54,7 +54,7 @@ export function paletteColour(index: number, theme: Theme): string {
 }
 
 /**
- * One colour a name, its hashed place of the palette when that is free, else the next free one: no two alike while the
+ * One colour per name: its hashed place in the palette if that is free, else the next free one; no two alike while the
  * palette lasts. `places` remembers, so that names which come later change nothing.
  */
 export function assignColour(places: Map<string, number>, name: string, theme: Theme): string {

@@ -23,7 +23,7 @@ interface WorkerTail {
   kept: readonly Tail[];
   /** Too few yet to be thinned to two. */
   waiting: Tail[];
-  /** So many neighbours are thinned to two; 1 while all of them are kept. */
+  /** This many neighbours are thinned to two; 1 while all of them are kept. */
   together: number;
 }
 
@@ -114,7 +114,7 @@ function shrink(series: TailSeries): void {
   series.size = tails.reduce((sum, { kept }) => sum + kept.length, 0);
 }
 
-/** The lowest and the highest of so many neighbours, in their order, which also stand for those that went. */
+/** The lowest and the highest of the neighbours, in their order, which also stand for those that went. */
 function thin(points: readonly Tail[], together: number): Tail[] {
   const kept: Tail[] = [];
   for (let at = 0; at < points.length; at += together) {

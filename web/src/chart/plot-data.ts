@@ -74,6 +74,35 @@ export function toPlotSeries(answer: Series, axis: Axis, startNs: string): PlotS
   };
 }
 
+/** A series of no run: one point per row, null where there is none. */
+export function toPointSeries(key: string, x: number[], values: readonly (number | null)[]): PlotSeries {
+  const finite = values.map(finiteOrNull);
+  return {
+    run: "",
+    key,
+    phase: "",
+    worker: null,
+    points: x.length,
+    x,
+    xLast: x,
+    t: x,
+    tLast: x,
+    line: finite,
+    last: finite,
+    min: finite,
+    max: finite,
+    count: x.map(() => 1),
+    nan: values.map((value) => (Number.isNaN(value) ? 1 : 0)),
+    posInf: values.map((value) => (value === Number.POSITIVE_INFINITY ? 1 : 0)),
+    negInf: values.map((value) => (value === Number.NEGATIVE_INFINITY ? 1 : 0)),
+    banded: false,
+  };
+}
+
+export function finiteOrNull(value: number | null): number | null {
+  return Number.isFinite(value) ? value : null;
+}
+
 /** Points at one place, such as those of several workers at one step, are one row like a bucket of them. */
 function foldEqual(series: Series): Series {
   const rows: number[][] = [];

@@ -111,7 +111,7 @@ export function toAxes(look: PlotLook): uPlot.Axis[] {
         const count = Math.max(2, Math.floor((plot.height - 30) / 34));
         return valueTicks(look.scale, { min, max }, look.linear, count);
       },
-      // The library leaves out marks of a log axis that are no powers of ten.
+      // The library leaves out marks of a log axis that are not powers of ten.
       filter: (_plot, splits) => splits,
       values: (_plot, splits) => tickTexts(splits),
     },

@@ -1,4 +1,4 @@
-// One colour a span name, the same wherever a page shows it.
+// One colour per span name, the same wherever a page shows it.
 
 import { assignColour, type Theme } from "./colour.ts";
 

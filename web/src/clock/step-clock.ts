@@ -11,7 +11,7 @@ export interface Moment extends TimeWindow {
 
 /**
  * The step, or bucket of steps, a time falls in: from the last point of the one before to its own last. Points of other
- * metrics are logged a little before or after, so a time just behind a step still means that step.
+ * metrics are logged a little before or after, so a time just after a step still means that step.
  */
 export function stepAt({ tLast: ends }: Pick<PlotSeries, "tLast">, t: number): Moment | null {
   const next = lowerBound(ends, t);

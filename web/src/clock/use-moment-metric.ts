@@ -26,7 +26,7 @@ export function useMomentMetric(moment: TimeWindow, of: string): MomentMetric | 
     return all.find((each) => panelId(each.key, each.phase) === of) ?? chooseStepMetric(all);
   }, [metrics.data, of]);
   const axis = metric === null || metric.first_step !== null ? "step" : "time";
-  // A moment begins behind the last point of the one before.
+  // A moment begins after the last point of the one before.
   const { from, to } = formatWindow({ from: moment.from + 1, to: moment.to }, startNs);
   const body: SeriesBody = {
     runs: [run.id],

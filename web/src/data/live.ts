@@ -33,7 +33,7 @@ const names: readonly LiveEventName[] = [
 const retryMsMax = 15_000;
 /** A browser opens few connections to one server, so a page that nobody sees gives its own back after a while. */
 const hiddenMs = 30_000;
-/** The server says something every second. A connection silent for so long is dead, even if nobody closed it. */
+/** The server says something every second. A connection silent for this long is dead, even if nobody closed it. */
 const silentMs = 15_000;
 /** Rows are streamed once durable and can be queried a moment later, so a view that opens in between needs them. */
 const backlogEvents = 2_000;

@@ -4,7 +4,7 @@
 import type { QueryClient, QueryFilters } from "@tanstack/react-query";
 
 export interface Refresher {
-  /** Asks again for what the filter finds, once changes have been gathered for `gatherMs`. One turn a key at a time. */
+  /** Asks again for what the filter finds, once changes have been gathered for `gatherMs`. One turn at a time per key. */
   ask(key: string, filters: QueryFilters, gatherMs: number): void;
   close(): void;
 }

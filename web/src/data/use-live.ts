@@ -29,7 +29,7 @@ export function useFollowRun(run: string): void {
   }, [stream, run]);
 }
 
-/** Asks once more when an answer is older than the first row the stream can bring: nothing may fall between both. */
+/** Asks once more when an answer is older than the first row the stream can bring: nothing may fall between the two. */
 export function useCatchUp(asOf: string | undefined, ask: () => unknown): void {
   const { startId } = useLiveState();
   const latest = useRef(ask);
@@ -62,7 +62,7 @@ const routesOfKind: Record<string, readonly RouteName[]> = {
 };
 const settleMs = 1_000;
 
-/** Asks again for cached answers when rows of their run arrive, at most once a second a route and run. */
+/** Asks again for cached answers when rows of their run arrive, at most once a second per route and run. */
 export function useStaleOnLive(): void {
   const stream = useLiveStream();
   const client = useQueryClient();

@@ -1,6 +1,6 @@
 import { Button } from "./button.tsx";
 
-/** What a part beside a view is about, and the way to be rid of it. */
+/** What the part beside a view is about, and a button to close it. */
 export function AsideHead({
   title,
   hint,

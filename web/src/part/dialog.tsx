@@ -22,7 +22,7 @@ export function Dialog({ title, open, onClose, children, foot }: DialogProps) {
     if (!open && dialog.open) dialog.close();
   }, [open]);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the click only serves the backdrop; Esc closes by the platform.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the click only serves the backdrop; the platform closes it on Esc.
     <dialog
       ref={ref}
       className="dialog"

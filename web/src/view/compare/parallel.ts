@@ -1,4 +1,4 @@
-// Parallel coordinates: every run a line across axes, one axis a parameter or metric. Pure maths.
+// Parallel coordinates: every run is a line across axes, one axis per parameter or metric. Pure maths.
 
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import { largestOf } from "#base/extremes.ts";
@@ -33,7 +33,7 @@ export function toAxes(compare: CompareAnswer, format: (value: number) => string
   return [...params, ...metrics];
 }
 
-/** Those that at least half as many runs have a place on as on the fullest: what few have, hides the others. */
+/** Axes with at least half as many runs as the fullest one: an axis that few runs have hides the others. */
 export function sharedAxes(axes: readonly ParallelAxis[]): ParallelAxis[] {
   const most = largestOf([0, ...axes.map(placedOn)]);
   return axes.filter((axis) => placedOn(axis) * 2 >= most);

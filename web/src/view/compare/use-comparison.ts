@@ -75,7 +75,7 @@ export interface CompareProps {
   readonly search: CompareSearch;
   /** The only run to draw; null draws all that are not hidden. */
   readonly alone: string | null;
-  /** Called when the first picture is there, or when there is none to wait for. */
+  /** Called when the first picture is drawn, or when there is none to wait for. */
   readonly onDrawn: () => void;
 }
 

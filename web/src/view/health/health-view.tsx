@@ -18,7 +18,7 @@ import { FaultList } from "../integrity/fault-list.tsx";
 import "../integrity/integrity.css";
 import "./health.css";
 
-/** A filter has room for about so many ids. */
+/** About this many ids fit in a filter. */
 const namedMax = 50;
 
 export function HealthView() {

@@ -1,4 +1,4 @@
-// One launch: a grid over two parameters, a cell a run, and the runs below.
+// One launch: a grid over two parameters with one cell per run, and the runs below.
 
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { LaunchAnswer, LaunchCell } from "#api/contract/launch.ts";

@@ -44,7 +44,7 @@ export function LogLine({
       onPointerLeave={() => setCursor(null)}
       onClick={(event) => {
         const isOnText = (event.target as Element).closest("button") === null;
-        // Whoever marks a text to copy it wants nothing else.
+        // Somebody who selects text to copy it wants nothing else.
         if (isOnText && getSelection()?.isCollapsed !== false) onPin(t);
       }}
     >

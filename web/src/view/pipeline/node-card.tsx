@@ -42,7 +42,7 @@ export function NodeCard({
         <Checks node={node} />
         <span className="muted node-wall">{time}</span>
       </span>
-      <span className="node-time">
+      <span className="meter node-time">
         <i style={{ width: `${Math.max(node.wall_ms === null ? 0 : 1, share * 100)}%` }} />
       </span>
       <span className="node-chips">

@@ -1,4 +1,4 @@
-// A rule has just fired: said wherever one is on the page, until it is read or a newer one comes.
+// A rule has just fired: shown on every page, until it is read or a newer one comes.
 
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";

@@ -20,7 +20,7 @@ interface AskProps {
   readonly onClose: () => void;
 }
 
-/** What an answer says of runs is another one after a join. */
+/** Routes whose answers a join changes. */
 export const staleAfterJoin = ["run", "runs", "metrics", "series", "snapshots", "commands"] as const;
 
 export function JoinDialog({ run, open, onClose }: AskProps) {

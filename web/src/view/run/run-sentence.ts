@@ -6,7 +6,7 @@ import { formatDuration, formatTime, toMs, toOffsetNs } from "../../text/format-
 
 export interface RunSentence {
   readonly text: string;
-  /** What is to be minded about the run's own times. */
+  /** What to bear in mind about the run's own times. */
   readonly cautions: readonly string[];
 }
 

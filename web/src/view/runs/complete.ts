@@ -1,12 +1,8 @@
 // Completion in the filter box: which word the caret is in, and what may stand there.
 
 import type { FieldInfo } from "#api/contract/run.ts";
+import type { Suggestion } from "../../part/suggestions.tsx";
 import { countOf } from "../../text/format-number.ts";
-
-export interface Suggestion {
-  readonly text: string;
-  readonly note: string;
-}
 
 export interface Completion {
   /** The part of the text a suggestion replaces. */

@@ -4,6 +4,7 @@ import { useEffect, useId, useRef, useState } from "react";
 import type { FieldInfo } from "#api/contract/run.ts";
 import { Refusal } from "../../data/client.ts";
 import { Icon } from "../../part/icon.tsx";
+import { placeCaret, Suggestions } from "../../part/suggestions.tsx";
 import { applySuggestion, type Completion, completeFilter } from "./complete.ts";
 
 export function FilterBox({
@@ -40,10 +41,7 @@ export function FilterBox({
     const next = applySuggestion(text, completion, taken);
     setText(next.text);
     setCompletion(null);
-    requestAnimationFrame(() => {
-      input.current?.focus();
-      input.current?.setSelectionRange(next.caret, next.caret);
-    });
+    placeCaret(input.current, next.caret);
   };
   const onKeyDown = (event: React.KeyboardEvent) => {
     const count = completion?.suggestions.length ?? 0;
@@ -86,25 +84,13 @@ export function FilterBox({
       <div className="filter-below">
         {error instanceof Refusal ? <FilterError text={text} answer={error.answer} /> : null}
         {completion === null ? null : (
-          <div className="menu filter-menu" id={list} role="listbox" aria-label="Suggestions">
-            {completion.suggestions.map((each, i) => (
-              <div
-                key={each.text}
-                id={`${list}-${i}`}
-                role="option"
-                tabIndex={-1}
-                className="menu-item"
-                aria-selected={i === picked}
-                onPointerDown={(event) => {
-                  event.preventDefault();
-                  take(each.text);
-                }}
-              >
-                <code className="grow clip">{each.text}</code>
-                <span className="muted">{each.note}</span>
-              </div>
-            ))}
-          </div>
+          <Suggestions
+            id={list}
+            look="filter-menu"
+            suggestions={completion.suggestions}
+            picked={picked}
+            onTake={take}
+          />
         )}
       </div>
     </div>

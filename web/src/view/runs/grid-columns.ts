@@ -104,7 +104,7 @@ export function dropColumn(choice: ColumnChoice, field: string, before: string |
   const at = before === null ? drawn.length : drawn.indexOf(before);
   if (at < 0) return choice;
   const isPinned = (column: string | undefined) => column !== undefined && choice.pinned.includes(column);
-  // At the border between both it stays what it was.
+  // At the border between the two it stays what it was.
   const stays = isPinned(drawn[at]) || ((at === 0 || isPinned(drawn[at - 1])) && isPinned(field));
   const others = choice.pinned.filter((column) => column !== field);
   return { ...choice, columns: drawn.toSpliced(at, 0, field), pinned: stays ? [...others, field] : others };

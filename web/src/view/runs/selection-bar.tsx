@@ -18,7 +18,7 @@ import { JoinRunsDialog, joinedMax } from "./join-runs-dialog.tsx";
 import { toRunsCsv } from "./runs-csv.ts";
 
 const comparedMax = 100;
-/** What a filter may be long; of more runs the page exports the table only, the command line everything. */
+/** How long a filter may be. Of more runs the page exports only the table, the command line everything. */
 const filterMax = 4096;
 
 export function SelectionBar({

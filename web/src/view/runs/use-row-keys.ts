@@ -21,7 +21,7 @@ export function useRowKeys(
     if (index < 0 || index >= rows.length) return;
     show(index);
     going.current = index;
-    // The row may come into being only by scrolling to it.
+    // The row may exist only once it is scrolled to.
     requestAnimationFrame(() => {
       if (going.current !== index) return;
       going.current = null;

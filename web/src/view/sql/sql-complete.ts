@@ -1,6 +1,7 @@
 // Completion for the SQL box: tables, the columns of the tables named in the query, functions, keywords.
 
 import type { SqlSchemaAnswer } from "#api/contract/sql.ts";
+import type { Suggestion } from "../../part/suggestions.tsx";
 
 const keywords = [
   "SELECT",
@@ -23,17 +24,12 @@ const keywords = [
 
 const suggestionsMax = 8;
 
-export interface SqlSuggestion {
-  readonly text: string;
-  readonly note: string;
-}
-
 /** The word before the caret and what it may become. */
 export function completeSql(
   text: string,
   caret: number,
   schema: SqlSchemaAnswer | undefined,
-): { from: number; suggestions: SqlSuggestion[] } {
+): { from: number; suggestions: Suggestion[] } {
   const word = /[A-Za-z_][\w.]*$/.exec(text.slice(0, caret))?.[0] ?? "";
   const from = caret - word.length;
   if (word === "" || schema === undefined) return { from, suggestions: [] };

@@ -2,6 +2,7 @@
 
 import { useId, useRef, useState } from "react";
 import type { SqlSchemaAnswer } from "#api/contract/sql.ts";
+import { placeCaret, Suggestions } from "../../part/suggestions.tsx";
 import { completeSql } from "./sql-complete.ts";
 
 const nothing: ReturnType<typeof completeSql> = { from: 0, suggestions: [] };
@@ -30,11 +31,7 @@ export function SqlEditor({
     const end = area.current?.selectionStart ?? value.length;
     onChange(value.slice(0, found.from) + text + value.slice(end));
     setCaret(null);
-    const at = found.from + text.length;
-    requestAnimationFrame(() => {
-      area.current?.focus();
-      area.current?.setSelectionRange(at, at);
-    });
+    placeCaret(area.current, found.from + text.length);
   };
   const onKeyDown = (event: React.KeyboardEvent) => {
     const count = found.suggestions.length;
@@ -69,24 +66,7 @@ export function SqlEditor({
         onBlur={() => setTimeout(() => setCaret(null), 120)}
       />
       {open ? (
-        <div className="menu sql-menu" id={list} role="listbox" aria-label="Suggestions">
-          {found.suggestions.map((each, i) => (
-            <div
-              key={each.text}
-              role="option"
-              tabIndex={-1}
-              aria-selected={i === picked}
-              className="menu-item"
-              onPointerDown={(event) => {
-                event.preventDefault();
-                take(each.text);
-              }}
-            >
-              <code>{each.text}</code>
-              <span className="muted clip">{each.note}</span>
-            </div>
-          ))}
-        </div>
+        <Suggestions id={list} look="sql-menu" suggestions={found.suggestions} picked={picked} onTake={take} />
       ) : null}
     </div>
   );

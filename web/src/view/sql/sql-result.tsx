@@ -6,7 +6,7 @@ import type { SqlAnswer } from "#api/contract/sql.ts";
 import { useTheme } from "../../app/theme.ts";
 import { paletteColour } from "../../chart/colour.ts";
 import { Plot } from "../../chart/plot.tsx";
-import type { PlotSeries } from "../../chart/plot-data.ts";
+import { toPointSeries } from "../../chart/plot-data.ts";
 import { plainChoices } from "../../chart/plot-model.ts";
 import { Empty } from "../../part/notice.tsx";
 import { RunLink } from "../../part/run-link.tsx";
@@ -87,33 +87,10 @@ export function SqlChart({ answer }: { readonly answer: SqlAnswer }) {
   const series = useMemo(() => {
     if (chart === null) return [];
     const rows = [...answer.rows].sort((a, b) => Number(a[chart.x]) - Number(b[chart.x]));
-    return chart.ys.map((y): PlotSeries => {
-      const values = rows.map((row) => {
-        const value = row[y] === null ? Number.NaN : Number(row[y]);
-        return Number.isFinite(value) ? value : null;
-      });
-      const x = rows.map((row) => Number(row[chart.x]));
-      const zeros = x.map(() => 0);
-      return {
-        run: "",
-        key: answer.columns[y]?.name ?? "",
-        phase: "",
-        worker: null,
-        points: x.length,
-        x,
-        xLast: x,
-        t: x,
-        tLast: x,
-        line: values,
-        last: values,
-        min: values,
-        max: values,
-        count: x.map(() => 1),
-        nan: rows.map((row) => (row[y] === "NaN" ? 1 : 0)),
-        posInf: zeros,
-        negInf: zeros,
-        banded: false,
-      };
+    const x = rows.map((row) => Number(row[chart.x]));
+    return chart.ys.map((y) => {
+      const values = rows.map((row) => (row[y] === null ? null : Number(row[y])));
+      return toPointSeries(answer.columns[y]?.name ?? "", x, values);
     });
   }, [answer, chart]);
   const colours = useMemo(() => series.map((_, i) => paletteColour(i, theme)), [series, theme]);

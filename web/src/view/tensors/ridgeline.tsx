@@ -1,4 +1,4 @@
-// The ridgeline: one row a snapshot, oldest at the back. Hovering a row moves the shared cursor, a click sets the
+// The ridgeline: one row per snapshot, oldest at the back. Hovering a row moves the shared cursor, a click sets the
 // window around it.
 
 import { useMemo, useState } from "react";

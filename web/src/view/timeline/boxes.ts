@@ -85,7 +85,7 @@ export function boxAt(boxes: Boxes, row: BoxRow, t: number, slack: number): numb
   return best;
 }
 
-/** A span in a box with room for so many characters: "step 283" is told by its number, "blocks.1.attn" by its last part. */
+/** A span in a box with room for some characters: "step 283" is told by its number, "blocks.1.attn" by its last part. */
 export function spanText(name: string, index: string | null, charsMax: number): string {
   const text = index === null ? name : `${name} ${index}`;
   if (text.length <= charsMax) return text;

@@ -38,7 +38,7 @@ export function TimelineBar(props: TimelineBarProps) {
         onChange={(text) => change({ find: text || undefined })}
         onKeyDown={(event) => {
           if (event.key === "Enter") matches.go(event.shiftKey ? -1 : 1);
-          // Out of the box, n and N go on; Esc once more ends the search.
+          // Outside the box, n and N go on; Esc once more ends the search.
           if (event.key === "Escape") event.currentTarget.blur();
         }}
         style={{ width: 180 }}

@@ -45,7 +45,7 @@ export function useMatches(options: MatchesOptions) {
       const start = selected?.from ?? (way === 1 ? view.from - 1 : view.to);
       const search = { pattern: `*${asked}*`, startNs, extent, ask };
       const next = findMatch(search, start, way).then(
-        // Behind the last comes the first.
+        // After the last comes the first.
         (span) => span ?? findMatch(search, way === 1 ? extent.from - 1 : extent.to + 1, way),
       );
       next.then(

@@ -1,0 +1,52 @@
+// What may stand where somebody is typing, in a list below the field.
+
+export interface Suggestion {
+  readonly text: string;
+  readonly note: string;
+}
+
+export function Suggestions({
+  id,
+  look,
+  suggestions,
+  picked,
+  onTake,
+}: {
+  /** The options are called after it: `<id>-0`, … */
+  readonly id: string;
+  readonly look: string;
+  readonly suggestions: readonly Suggestion[];
+  /** The place of the one that the keyboard is on. */
+  readonly picked: number;
+  readonly onTake: (text: string) => void;
+}) {
+  return (
+    <div className={`menu ${look}`} id={id} role="listbox" aria-label="Suggestions">
+      {suggestions.map(({ text, note }, i) => (
+        <div
+          key={text}
+          id={`${id}-${i}`}
+          role="option"
+          tabIndex={-1}
+          className="menu-item"
+          aria-selected={i === picked}
+          onPointerDown={(event) => {
+            event.preventDefault();
+            onTake(text);
+          }}
+        >
+          <code className="grow clip">{text}</code>
+          <span className="muted clip">{note}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** Gives the field the focus once it has its new text, with the caret there. */
+export function placeCaret(field: HTMLInputElement | HTMLTextAreaElement | null, caret: number): void {
+  requestAnimationFrame(() => {
+    field?.focus();
+    field?.setSelectionRange(caret, caret);
+  });
+}
