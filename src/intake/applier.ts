@@ -61,11 +61,6 @@ export class ProtocolApplier implements Applier {
     return inTurns(kind.decodeInSteps(input, this.limits));
   }
 
-  /** Makes ready what the first inputs would else wait for, while others have their turns. */
-  async warm(): Promise<void> {
-    for (const kind of this.kinds.values()) if (kind.warm !== undefined) await inTurns(kind.warm());
-  }
-
   prepare(input: Input, decoded: Decoded): Promise<void> | null {
     return decoded.prepare(this.state, input);
   }

@@ -2,6 +2,7 @@
 // knows how it is applied.
 
 import type { JsonLimits } from "#base/json/value.ts";
+import { inTurns } from "#base/turns.ts";
 import type { Applied } from "./applied.ts";
 import type { Arrival, Input } from "./input.ts";
 import type { IntakeState } from "./intake-state.ts";
@@ -15,6 +16,11 @@ export interface InputKind<I extends Input = Input> {
   decodeInSteps?(input: I, limits: DecodeLimits): Generator<void, Decoded>;
   /** Makes ready what the first input would else wait for. */
   warm?(): Generator<void, void>;
+}
+
+/** Makes ready what the first inputs would else wait for, while others have their turns. */
+export async function warmKinds(kinds: readonly InputKind[]): Promise<void> {
+  for (const kind of kinds) if (kind.warm !== undefined) await inTurns(kind.warm());
 }
 
 export interface DecodeLimits {

@@ -68,14 +68,14 @@ export async function begin(
   };
   const warming = store.kind === "embedded" && !isFresh ? warm() : null;
   warming?.catch(onCold);
-  if (warming !== null && sequencer.position.durable > sequencer.position.applied)
-    await Promise.race([warming.catch(() => undefined), sleep(warmWaitMs, undefined, { ref: false })]);
+  const waitMs = Math.min(warmWaitMsMax, (sequencer.position.durable - sequencer.position.applied) * askMs);
+  if (warming !== null && waitMs > 0)
+    await Promise.race([warming.catch(() => undefined), sleep(waitMs, undefined, { ref: false })]);
   // What was accepted meanwhile has waited for all this too.
   writer.open();
   await recover(sequencer, setAside);
   for (const sentence of [...damage.remarks(), ...damage.sentences()]) options.onTrouble(sentence, undefined);
   onJoined();
-  void applier.warm();
   if (!isFresh) warmUp(collector, warming ?? warm(), isClosing).catch(onCold);
 }
 
@@ -88,10 +88,12 @@ export function isNothingStored(
 }
 
 /**
- * The rest of the journal is applied with an outline of the store, or the store would be asked about each record. If reading
- * the outline takes too long, it is not waited for.
+ * The rest of the journal is applied with an outline of the store, or the store would be asked about each record. The outline,
+ * which is read after what is to be deleted has been, is not waited for longer than asking takes.
  */
-const warmWaitMs = 2000;
+const warmWaitMsMax = 2000;
+/** To ask the store about one record, about. */
+const askMs = 10;
 
 async function recover(sequencer: Sequencer, setAside: SetAside): Promise<void> {
   await sequencer.recover();

@@ -11,7 +11,7 @@ import { ProtocolApplier } from "#intake/applier.ts";
 import { deletedBy, toChangeInput } from "#intake/changes.ts";
 import type { AppliedInput } from "#intake/gathering.ts";
 import type { Input } from "#intake/input.ts";
-import type { Decoded } from "#intake/input-kind.ts";
+import { type Decoded, warmKinds } from "#intake/input-kind.ts";
 import type { IntakeLimits } from "#intake/intake-state.ts";
 import { type Receipt, Sequencer, type Submitted } from "#intake/sequencer.ts";
 import { SetAside } from "#intake/set-aside.ts";
@@ -129,6 +129,8 @@ async function openFolder(options: CollectorOptions): Promise<Collector> {
   const { dataDir } = options;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lock = options.store.kind === "embedded" ? null : await lockFolder(dataDir);
+  // Nothing else is to be done here while an engine starts.
+  void warmKinds(inputKinds);
   const created = await createStore(options.store);
   const store = options.wrapStore?.(created) ?? created;
   const close = async (): Promise<void> => {
