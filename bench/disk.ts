@@ -6,15 +6,13 @@
 
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { Agent } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { createStore } from "#store/client.ts";
 import type { Store } from "#store/store.ts";
 import { askStore } from "../tests/support/ask-store.ts";
 import { createCirronLoad } from "./support/cirron-load.ts";
+import { inFolder } from "./support/folder.ts";
 import { postTraces } from "./support/post.ts";
 import { type BenchServer, describeMachine, startServer, whole } from "./support/server.ts";
 import { numbers, savePage } from "./support/words.ts";
@@ -84,19 +82,19 @@ async function sendSpans(server: BenchServer): Promise<{ spans: number; marks: n
   return { spans: load.spans * copies, marks: load.marks * copies, snapshots: load.snapshots * copies };
 }
 
-async function measure<T>(send: (server: BenchServer) => Promise<T>): Promise<{ sent: T; found: Found[] }> {
-  const dataDir = await mkdtemp(join(tmpdir(), "disk-bench-"));
-  const server = await startServer({ dataDir });
-  const sent = await send(server);
-  await server.drained();
-  await server.close();
-  const store = await createStore({ kind: "embedded", dataDir });
-  const { tables } = await store.stats();
-  for (const { table } of tables) await store.ddl(`OPTIMIZE TABLE ${store.database}.${table} FINAL`);
-  const found = await readFound(store);
-  await store.close();
-  await rm(dataDir, { recursive: true, force: true });
-  return { sent, found };
+function measure<T>(send: (server: BenchServer) => Promise<T>): Promise<{ sent: T; found: Found[] }> {
+  return inFolder(async (dataDir) => {
+    const server = await startServer({ dataDir });
+    const sent = await send(server);
+    await server.drained();
+    await server.close();
+    const store = await createStore({ kind: "embedded", dataDir });
+    const { tables } = await store.stats();
+    for (const { table } of tables) await store.ddl(`OPTIMIZE TABLE ${store.database}.${table} FINAL`);
+    const found = await readFound(store);
+    await store.close();
+    return { sent, found };
+  });
 }
 
 async function readFound(store: Store): Promise<Found[]> {

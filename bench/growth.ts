@@ -15,8 +15,8 @@ import { fillInBackground } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import { createCirronLoad } from "./support/cirron-load.ts";
 import { fillStore, fillTable, settle } from "./support/fill-store.ts";
-import { postTraces } from "./support/post.ts";
-import { type BenchServer, describeMachine, quantile, startServer, timed, whole } from "./support/server.ts";
+import { postAll, postTraces } from "./support/post.ts";
+import { type BenchServer, describeMachine, measure, quantile, startServer, timed, whole } from "./support/server.ts";
 import { commandOf, option, savePage } from "./support/words.ts";
 
 const sizes = (option("--sizes") ?? "1000000,10000000,50000000").split(",").map(Number);
@@ -135,7 +135,7 @@ async function start(dataDir: string, rows: number): Promise<Started> {
   return { rows, server, readyMs, startMiB: (await server.usage()).server.peakMiB };
 }
 
-async function measure(started: Started, ingest: Ingest): Promise<Row> {
+async function measureRest(started: Started, ingest: Ingest): Promise<Row> {
   const { server, rows, readyMs, startMiB } = started;
   const isFilled = rows > 0;
   const looks = await measureLooks(server);
@@ -155,45 +155,23 @@ async function measureIngest(servers: readonly BenchServer[]): Promise<Ingest[]>
   const load = createCirronLoad(ingestSpans * (ingestRounds + 1));
   const perRound = Math.floor(load.bodies.length / (ingestRounds + 1));
   const spans = load.spans / (ingestRounds + 1);
-  const took = servers.map(() => ({ ms: [] as number[], cpuMs: [] as number[], latencyMs: [] as number[] }));
+  const took = servers.map(() => ({ seconds: [] as number[], cpuMs: [] as number[], latencyMs: [] as number[] }));
   for (let round = 0; round <= ingestRounds; round++) {
     const bodies = load.bodies.slice(round * perRound, (round + 1) * perRound);
     for (const [at, server] of servers.entries()) {
-      const one = await sendRound(server, bodies);
+      const one = await measure(server, () => postAll(server.url, bodies));
       // The first round warms the server up.
       if (round === 0) continue;
-      took[at]?.ms.push(one.ms);
-      took[at]?.cpuMs.push(one.cpuMs);
-      took[at]?.latencyMs.push(...one.latencyMs);
+      took[at]?.seconds.push(one.queryableS);
+      took[at]?.cpuMs.push(one.server.cpuMs + one.engine.cpuMs);
+      took[at]?.latencyMs.push(...one.result.latencyMs);
     }
   }
-  return took.map(({ ms, cpuMs, latencyMs }) => ({
-    spansPerS: (spans * 1000) / quantile(ms, 0.5),
+  return took.map(({ seconds, cpuMs, latencyMs }) => ({
+    spansPerS: spans / quantile(seconds, 0.5),
     cpuUs: (quantile(cpuMs, 0.5) * 1000) / spans,
     p99Ms: quantile(latencyMs, 0.99),
   }));
-}
-
-async function sendRound(
-  server: BenchServer,
-  bodies: readonly Buffer[],
-): Promise<{ ms: number; cpuMs: number; latencyMs: number[] }> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
-  const latencyMs: number[] = [];
-  const queue = bodies.values();
-  const before = await server.usage();
-  const ms = await timed(async () => {
-    await Promise.all(
-      Array.from({ length: 4 }, async () => {
-        for (const body of queue) latencyMs.push(await timed(() => postTraces(server.url, agent, body)));
-      }),
-    );
-    await server.drained();
-  });
-  const after = await server.usage();
-  agent.destroy();
-  const cpuMs = after.server.cpuMs + after.engine.cpuMs - before.server.cpuMs - before.engine.cpuMs;
-  return { ms, cpuMs, latencyMs };
 }
 
 /** The first look at each of some runs that were just taken in, so that no answer is kept from an earlier one. */
@@ -275,7 +253,7 @@ try {
   }
   for (const folder of folders) started.push(await start(folder.dataDir, folder.rows));
   const ingests = await measureIngest(started.map(({ server }) => server));
-  for (const [at, one] of started.entries()) rows.push(await measure(one, ingests[at] as Ingest));
+  for (const [at, one] of started.entries()) rows.push(await measureRest(one, ingests[at] as Ingest));
 } finally {
   for (const { server } of started) await server.close();
   for (const { dataDir } of folders) await rm(dataDir, { recursive: true, force: true });

@@ -5,24 +5,23 @@
 //        [--steady SECONDS, 120] [--no-rules]
 // Rules watch as they do by default; `--no-rules` says what that costs.
 
-import { once } from "node:events";
-import { Agent } from "node:http";
 import { createCirronLoad } from "./support/cirron-load.ts";
-import { postTraces } from "./support/post.ts";
+import { postAll } from "./support/post.ts";
 import {
   askSql,
   type BenchServer,
+  cpuMs,
   describeMachine,
   type Measured,
   measure,
-  quantile,
+  quantiles,
   startServer,
   whole,
 } from "./support/server.ts";
 import { measureSteady } from "./support/steady.ts";
 import { isAsked, nodeFlags, numbers, option, savePage } from "./support/words.ts";
 import { createXtrackLoad } from "./support/xtrack-load.ts";
-import { openSocket, textsOf } from "./support/xtrack-socket.ts";
+import { sendChunks, textsOf } from "./support/xtrack-socket.ts";
 
 const steadyS = Number(option("--steady") ?? 120);
 const [spansMin = 400_000, eventsMin = 800_000] = numbers;
@@ -37,14 +36,10 @@ const timeoutMs = 40_000;
 /** Milliseconds of processor time for decoding and parsing each text once; the best of a few rounds. */
 function parseMs(texts: readonly Uint8Array[]): number {
   const decoder = new TextDecoder();
-  let best = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < 12; round++) {
-    const began = process.cpuUsage();
+  const parse = (): void => {
     for (const text of texts) JSON.parse(decoder.decode(text));
-    const { user, system } = process.cpuUsage(began);
-    best = Math.min(best, (user + system) / 1000);
-  }
-  return best;
+  };
+  return Math.min(...Array.from({ length: 12 }, () => cpuMs(parse)));
 }
 
 async function measureCirron(): Promise<string[]> {
@@ -52,26 +47,12 @@ async function measureCirron(): Promise<string[]> {
   const warm = createCirronLoad(warmSpans);
   const load = createCirronLoad(spansMin);
   const server = await startServer({ nodeFlags, env });
-  const agent = new Agent({ keepAlive: true, maxSockets: posters });
-  for (const body of warm.bodies) await postTraces(server.url, agent, body);
+  await postAll(server.url, warm.bodies, { connections: 1 });
   await server.drained();
-  const latencyMs: number[] = [];
-  const refused: number[] = [];
   // The warm-up was copy 0 of the training, which the server now knows.
-  let next = warm.bodies.length;
-  const until = performance.now() + timeoutMs;
-  const run = async (): Promise<void> => {
-    while (next < load.bodies.length && performance.now() < until) {
-      const body = load.bodies[next++] as Buffer;
-      const began = performance.now();
-      const status = await postTraces(server.url, agent, body);
-      latencyMs.push(performance.now() - began);
-      if (status !== 202) refused.push(status);
-    }
-  };
-  const measured = await measure(server, async () => {
-    await Promise.all(Array.from({ length: posters }, run));
-  });
+  const fresh = load.bodies.slice(warm.bodies.length);
+  const measured = await measure(server, () => postAll(server.url, fresh, { connections: posters, timeoutMs }));
+  const { latencyMs, refused } = measured.result;
   const share = latencyMs.length / load.bodies.length;
   const [spans, marks, snapshots] = [load.spans, load.marks, load.snapshots].map((count) => count * share) as [
     number,
@@ -79,20 +60,19 @@ async function measureCirron(): Promise<string[]> {
     number,
   ];
   const expected = await count(server, "SELECT count() FROM spans");
-  agent.destroy();
   await server.close();
   const parse = (parseMs(load.sample.texts) * 1000) / load.sample.spans;
   return [
     "## Cirron over HTTP",
     "",
-    `${whole(latencyMs.length)} batches (gzip; ${whole(load.rawBytes / load.bodies.length / 1024)} KiB each before it), ${posters} connections: ${whole(spans)} spans, ${whole(marks)} marks, ${whole(snapshots)} snapshots. Refused: ${refused.length}. Spans in the store at the end, with the warm-up: ${expected}.`,
+    `${whole(latencyMs.length)} batches (gzip; ${whole(load.rawBytes / load.bodies.length / 1024)} KiB each before it), ${posters} connections: ${whole(spans)} spans, ${whole(marks)} marks, ${whole(snapshots)} snapshots. Refused: ${refused}. Spans in the store at the end, with the warm-up: ${expected}.`,
     "",
     "| | |",
     "| --- | ---: |",
     `| spans/s until queryable, with their marks and snapshots | ${whole(spans / measured.queryableS)} |`,
     `| spans/s accepted (durable) | ${whole(spans / measured.acceptedS)} |`,
     `| rows/s of all kinds until queryable | ${whole((spans + marks * 2 + snapshots) / measured.queryableS)} |`,
-    `| accept latency, ms: p50 · p99 | ${quantile(latencyMs, 0.5).toFixed(1)} · ${quantile(latencyMs, 0.99).toFixed(1)} |`,
+    `| accept latency, ms: p50 · p99 | ${quantiles(latencyMs, [0.5, 0.99], 1)} |`,
     ...costLines(measured, spans, "span", parse),
   ];
 }
@@ -111,22 +91,6 @@ function costLines(measured: Measured<unknown>, units: number, unit: string, uni
 
 async function count(server: BenchServer, query: string): Promise<string> {
   return whole(Number((await askSql(server, query))[0]?.[0]));
-}
-
-async function send(port: number, chunks: readonly Buffer[]): Promise<number> {
-  const socket = await openSocket(port);
-  let longestMs = 0;
-  for (const chunk of chunks) {
-    const began = performance.now();
-    const isTaken = Promise.withResolvers<void>();
-    socket.write(chunk, () => isTaken.resolve());
-    const isFull = socket.writableLength > 0;
-    await isTaken.promise;
-    if (isFull) longestMs = Math.max(longestMs, performance.now() - began);
-  }
-  socket.end();
-  await once(socket, "close");
-  return longestMs;
 }
 
 async function measureXtrack(): Promise<string[]> {
@@ -152,12 +116,11 @@ async function measureFrames(connections: number, batch: number): Promise<string
   const server = await startServer({ nodeFlags, env });
   const warm = createXtrackLoad("warm", connections, 20_000, batch);
   const load = createXtrackLoad("bench", connections, batch === 0 ? eventsMin : eventsMin / 10, batch);
-  await Promise.all(warm.streams.map((chunks) => send(server.xtrackPort, chunks)));
+  const sendAll = (streams: readonly Buffer[][]): Promise<number[]> =>
+    Promise.all(streams.map((chunks) => sendChunks(server.xtrackPort, chunks)));
+  await sendAll(warm.streams);
   await server.drained();
-  const waits: number[] = [];
-  const measured = await measure(server, async () => {
-    waits.push(...(await Promise.all(load.streams.map((chunks) => send(server.xtrackPort, chunks)))));
-  });
+  const measured = await measure(server, () => sendAll(load.streams));
   const stored = await count(server, "SELECT count() FROM metrics WHERE run_id = 'bench'");
   await server.close();
   // Those of the first frames.
@@ -172,7 +135,7 @@ async function measureFrames(connections: number, batch: number): Promise<string
     whole(load.events / measured.queryableS),
     whole(load.points / measured.queryableS),
     stored,
-    whole(Math.max(...waits)),
+    whole(Math.max(...measured.result)),
     us(measured.server.cpuMs),
     us(measured.engine.cpuMs),
     parse.toFixed(2),

@@ -1,10 +1,8 @@
 // How fast the journal takes records when 1, 16 or 64 writers each wait for their own acknowledgement.
 // Usage: node bench/journal.ts [--save]   (--save rewrites bench/results/journal.md)
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createJournal } from "#journal/journal.ts";
+import { inFolder } from "./support/folder.ts";
 import { describeMachine, quantile } from "./support/server.ts";
 import { savePage } from "./support/words.ts";
 
@@ -21,8 +19,7 @@ interface Result {
   readonly fsyncsPerSecond: number;
 }
 
-async function measure(writers: number, recordBytes: number): Promise<Result> {
-  const dir = await mkdtemp(join(tmpdir(), "journal-bench-"));
+async function measure(dir: string, writers: number, recordBytes: number): Promise<Result> {
   const journal = await createJournal({ dir, budgetBytes: 16 * 1024 * mebibyte });
   const payload = new Uint8Array(recordBytes).fill(0x61);
   const latencies: number[] = [];
@@ -43,7 +40,6 @@ async function measure(writers: number, recordBytes: number): Promise<Result> {
   const seconds = (performance.now() - startMs) / 1000;
   const { fsyncs } = journal.state();
   await journal.close();
-  await rm(dir, { recursive: true });
   return {
     writers,
     recordBytes,
@@ -55,14 +51,14 @@ async function measure(writers: number, recordBytes: number): Promise<Result> {
   };
 }
 
-await measure(16, 1024);
+await inFolder((dir) => measure(dir, 16, 1024));
 const lines = [
   "| record bytes | writers | appends/s | MiB/s | p50 ms | p99 ms | syncs/s |",
   "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
 ];
 for (const recordBytes of [256, 65_536]) {
   for (const writers of [1, 16, 64]) {
-    const result = await measure(writers, recordBytes);
+    const result = await inFolder((dir) => measure(dir, writers, recordBytes));
     lines.push(
       `| ${recordBytes} | ${writers} | ${Math.round(result.appendsPerSecond)} | ${result.mebibytesPerSecond.toFixed(1)} | ` +
         `${result.p50Ms.toFixed(2)} | ${result.p99Ms.toFixed(2)} | ${Math.round(result.fsyncsPerSecond)} |`,

@@ -5,7 +5,7 @@ import { globSync, readFileSync } from "node:fs";
 import { JsonCursor } from "#base/json/cursor.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { decodeBatch } from "#wire/cirron/decode.ts";
-import { describeMachine, quantile } from "./support/server.ts";
+import { cpuMs, describeMachine, quantile } from "./support/server.ts";
 import { savePage } from "./support/words.ts";
 import { textsOf } from "./support/xtrack-socket.ts";
 
@@ -55,21 +55,14 @@ function isStrict(text: Uint8Array): boolean {
  */
 type Schedule = "turns" | "alternating";
 
-/** Processor time of one round in milliseconds, all threads: what it costs, however busy the machine is. */
-function timeRound(texts: readonly Uint8Array[], read: Reader[1]): number {
-  const before = process.cpuUsage();
-  for (const text of texts) read(text);
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-}
-
 /** The median round of each reader, in milliseconds of processor time. */
 function measureMedian(texts: readonly Uint8Array[], all: readonly Reader[], schedule: Schedule): Map<string, number> {
   const rounds = new Map<string, number[]>(all.map(([name]) => [name, []]));
   const inRow = schedule === "turns" ? turnRounds : 1;
   for (let round = 0; round < warmUpRounds + measuredRounds; round += inRow) {
     for (const [name, read] of all) {
-      for (let i = 0; i < inRow; i++) rounds.get(name)?.push(timeRound(texts, read));
+      const readAll = (): void => texts.forEach((text) => void read(text));
+      for (let i = 0; i < inRow; i++) rounds.get(name)?.push(cpuMs(readAll));
     }
   }
   return new Map(all.map(([name]) => [name, quantile(rounds.get(name)?.slice(warmUpRounds) ?? [], 0.5)]));

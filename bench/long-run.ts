@@ -4,11 +4,8 @@
 //
 // Usage: node bench/long-run.ts [--sizes 1000000,10000000,50000000] [--save]
 
-import { mkdtempSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fillStore, fillTable } from "./support/fill-store.ts";
+import { inFolder } from "./support/folder.ts";
 import { type BenchServer, describeMachine, startServer, whole } from "./support/server.ts";
 import { commandOf, option, savePage } from "./support/words.ts";
 import { toEvent } from "./support/xtrack-socket.ts";
@@ -70,46 +67,41 @@ interface Row {
   readonly engineMs: number;
 }
 
-async function measure(events: number): Promise<Row> {
-  const dataDir = mkdtempSync(join(tmpdir(), "tributary-long-run-"));
+async function measure(dataDir: string, events: number): Promise<Row> {
+  await fill(dataDir, events);
+  // The first start of a folder that was filled by hand also tidies it; the second is the one of every day.
+  await (await startServer({ dataDir })).close();
+  const began = performance.now();
+  const server = await startServer({ dataDir });
+  const readyMs = performance.now() - began;
   try {
-    await fill(dataDir, events);
-    // The first start of a folder that was filled by hand also tidies it; the second is the one of every day.
-    await (await startServer({ dataDir })).close();
-    const began = performance.now();
-    const server = await startServer({ dataDir });
-    const readyMs = performance.now() - began;
-    try {
-      const before = await server.usage();
-      const middle = Math.floor(events / workers / 2);
-      const [next, late, beside] = [
-        await send(server, events, startUs + events * 2),
-        await send(server, middle, startUs + middle * workers),
-        await send(server, middle, startUs + middle * workers + 1),
-      ];
-      const verdicts = [next, late, beside].map(({ accepted }) => accepted).join();
-      if (verdicts !== "1,0,1") throw new Error(`new, a copy and new were taken as ${verdicts}`);
-      const after = await server.usage();
-      return {
-        events,
-        readyMs,
-        startMiB: before.server.peakMiB,
-        nextMs: next.ms,
-        lateMs: late.ms,
-        besideMs: beside.ms,
-        endMiB: after.server.peakMiB,
-        engineMs: after.engine.cpuMs - before.engine.cpuMs,
-      };
-    } finally {
-      await server.close();
-    }
+    const before = await server.usage();
+    const middle = Math.floor(events / workers / 2);
+    const [next, late, beside] = [
+      await send(server, events, startUs + events * 2),
+      await send(server, middle, startUs + middle * workers),
+      await send(server, middle, startUs + middle * workers + 1),
+    ];
+    const verdicts = [next, late, beside].map(({ accepted }) => accepted).join();
+    if (verdicts !== "1,0,1") throw new Error(`new, a copy and new were taken as ${verdicts}`);
+    const after = await server.usage();
+    return {
+      events,
+      readyMs,
+      startMiB: before.server.peakMiB,
+      nextMs: next.ms,
+      lateMs: late.ms,
+      besideMs: beside.ms,
+      endMiB: after.server.peakMiB,
+      engineMs: after.engine.cpuMs - before.engine.cpuMs,
+    };
   } finally {
-    await rm(dataDir, { recursive: true, force: true });
+    await server.close();
   }
 }
 
 const rows: Row[] = [];
-for (const events of sizes) rows.push(await measure(events));
+for (const events of sizes) rows.push(await inFolder((dataDir) => measure(dataDir, events)));
 const cells = (row: Row): string =>
   [row.events, row.readyMs, row.startMiB, row.nextMs, row.lateMs, row.besideMs, row.endMiB, row.engineMs]
     .map((value) => whole(value))

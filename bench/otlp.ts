@@ -4,7 +4,6 @@
 // Usage: node bench/otlp.ts [spans, 400000] [--save] [--prof DIR]
 
 import { randomBytes } from "node:crypto";
-import { Agent } from "node:http";
 import { gzipSync } from "node:zlib";
 import { decodeExport } from "#wire/otlp/decode.ts";
 import { toRoleOf } from "#wire/otlp/meaning.ts";
@@ -12,8 +11,8 @@ import { encodeMessage, type Message } from "#wire/otlp/message.ts";
 import { encodeOrigin } from "#wire/otlp/origin.ts";
 import { RequestBuilder } from "#wire/otlp/request-pieces.ts";
 import { span } from "#wire/otlp/schema.ts";
-import { postTraces } from "./support/post.ts";
-import { askSql, describeMachine, measure, startServer, type Usage, whole } from "./support/server.ts";
+import { postAll } from "./support/post.ts";
+import { askSql, cpuMs, describeMachine, measure, startServer, type Usage, whole } from "./support/server.ts";
 import { nodeFlags, numbers, savePage } from "./support/words.ts";
 
 const [spans = 400_000] = numbers;
@@ -72,42 +71,26 @@ function makeBodies(count: number, first: number): { bodies: Buffer[]; plain: Ui
   return { bodies, plain };
 }
 
-function post(url: string, agent: Agent, body: Buffer): Promise<number> {
-  return postTraces(url, agent, body, { type: "application/x-protobuf" });
-}
-
 /** Microseconds of processor time for decoding a span into columns; the best of a few rounds. */
 function decodeUs(plain: readonly Uint8Array[]): number {
   const roleOf = toRoleOf([]);
-  let best = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < 8; round++) {
-    const began = process.cpuUsage();
+  const decode = (): void => {
     for (const body of plain) decodeExport("traces", body, { roleOf });
-    const { user, system } = process.cpuUsage(began);
-    best = Math.min(best, (user + system) / (plain.length * spansPerRequest));
-  }
-  return best;
+  };
+  const best = Math.min(...Array.from({ length: 8 }, () => cpuMs(decode)));
+  return (best * 1000) / (plain.length * spansPerRequest);
 }
 
 const { bodies, plain } = makeBodies(spans, 1_000_000);
 const perSpan = decodeUs(plain.slice(0, 100));
 const server = await startServer({ nodeFlags, env: { TRIBUTARY_OTLP_GRPC: "off" } });
-const agent = new Agent({ keepAlive: true, maxSockets: posters });
-for (const body of makeBodies(warmRequests * spansPerRequest, 0).bodies) await post(server.url, agent, body);
+const type = "application/x-protobuf";
+await postAll(server.url, makeBodies(warmRequests * spansPerRequest, 0).bodies, { connections: 1, type });
 await server.drained();
 
-let next = 0;
-let refused = 0;
-const measured = await measure(server, () =>
-  Promise.all(
-    Array.from({ length: posters }, async () => {
-      while (next < bodies.length) if ((await post(server.url, agent, bodies[next++] as Buffer)) !== 200) refused++;
-    }),
-  ),
-);
+const measured = await measure(server, () => postAll(server.url, bodies, { connections: posters, type }));
 const [[found] = []] = await askSql(server, "SELECT count() FROM otel_spans");
 await server.close();
-agent.destroy();
 
 const sent = bodies.length * spansPerRequest;
 const us = ({ cpuMs }: Usage): string => ((cpuMs * 1000) / sent).toFixed(1);
@@ -120,7 +103,7 @@ const lines = [
   "| | |",
   "| --- | ---: |",
   `| spans sent, and found in the end (with ${whole(warmRequests * spansPerRequest)} of the warm-up) | ${whole(sent)}, ${whole(Number(found))} |`,
-  `| requests refused | ${refused} |`,
+  `| requests refused | ${measured.result.refused} |`,
   `| spans/s accepted | ${whole(sent / measured.acceptedS)} |`,
   `| spans/s until queryable | ${whole(sent / measured.queryableS)} |`,
   `| server's and engine's processor time a span, µs | ${us(measured.server)} and ${us(measured.engine)} |`,

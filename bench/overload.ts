@@ -8,7 +8,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Noise } from "./support/overload-noise.ts";
 import type { Observed, Seen } from "./support/overload-observers.ts";
-import { describeMachine, quantile, startServer, whole } from "./support/server.ts";
+import { describeMachine, quantiles, startServer, whole } from "./support/server.ts";
 import { nodeFlags, numbers, savePage } from "./support/words.ts";
 
 const [seconds = 600] = numbers;
@@ -30,8 +30,7 @@ const [noise, { seen, loopP99Ms }] = await Promise.all([
 const { server: used, engine } = await server.usage();
 await server.close();
 
-const ms = (values: readonly number[]): string =>
-  values.length === 0 ? "–" : [0.5, 0.99, 1].map((part) => quantile(values, part).toFixed(0)).join(" · ");
+const ms = (values: readonly number[]): string => (values.length === 0 ? "–" : quantiles(values, [0.5, 0.99, 1], 0));
 const row = (name: string, { acceptedMs, refusedMs, failed }: Seen): string =>
   `| ${name} | ${whole(acceptedMs.length)} | ${whole(refusedMs.length)} | ${failed} | ${ms(acceptedMs)} | ${ms(refusedMs)} |`;
 const page = `# Overload

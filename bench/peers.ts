@@ -6,10 +6,11 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { inFolder } from "./support/folder.ts";
 import { describeMachine, startServer, whole } from "./support/server.ts";
 import { numbers, option, savePage } from "./support/words.ts";
 
@@ -96,10 +97,8 @@ const python = install();
 const lines: string[] = [];
 for (const [name, what] of Object.entries(peers)) {
   if (only !== undefined && only !== name) continue;
-  const folder = await mkdtemp(join(tmpdir(), `peer-${name}-`));
-  lines.push(toLine(what, await run(python, name, folder, [])));
+  lines.push(toLine(what, await inFolder((folder) => run(python, name, folder, []))));
   console.log(lines.at(-1));
-  await rm(folder, { recursive: true, force: true });
 }
 if (only === undefined || only === "tributary") {
   const server = await startServer();

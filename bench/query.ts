@@ -3,12 +3,10 @@
 //
 // Usage: node bench/query.ts [--small] [--save] [--prof DIR]
 
-import { mkdtemp, rm } from "node:fs/promises";
 import type { Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Store } from "#store/store.ts";
 import { fillStore } from "./support/fill-store.ts";
+import { inFolder } from "./support/folder.ts";
 import { fillLaunch, fillManyRuns, fillRuns, type QuerySizes } from "./support/query-data.ts";
 import { type BenchServer, describeMachine, quantile, startServer, whole } from "./support/server.ts";
 import { isAsked, nodeFlags, savePage } from "./support/words.ts";
@@ -239,12 +237,8 @@ function send(socket: Socket, json: string): void {
   socket.write(toFrame(json));
 }
 
-async function withFolder<T>(
-  fill: (store: Store) => Promise<void>,
-  work: (server: BenchServer) => Promise<T>,
-): Promise<T> {
-  const dataDir = await mkdtemp(join(tmpdir(), "tributary-query-"));
-  try {
+function withFolder<T>(fill: (store: Store) => Promise<void>, work: (server: BenchServer) => Promise<T>): Promise<T> {
+  return inFolder(async (dataDir) => {
     await fillStore(dataDir, fill);
     const server = await startServer({ dataDir, nodeFlags });
     try {
@@ -252,9 +246,7 @@ async function withFolder<T>(
     } finally {
       await server.close();
     }
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
-  }
+  });
 }
 
 const launchLines = await withFolder(

@@ -13,7 +13,7 @@ import { type Installation, measureIdling, measureScaling, type Taken } from "./
 import { type BenchServer, describeMachine, quantile, startServer, whole } from "./support/server.ts";
 import { option, savePage } from "./support/words.ts";
 import { createXtrackLoad } from "./support/xtrack-load.ts";
-import { toEvent } from "./support/xtrack-socket.ts";
+import { sendChunks, toEvent } from "./support/xtrack-socket.ts";
 
 const events = 200_000;
 const freshRuns = 1000;
@@ -39,18 +39,10 @@ async function ingest(server: BenchServer, run: string): Promise<{ rate: number;
   const load = createXtrackLoad(encodeURIComponent(run), 4, events, 0);
   const before = await server.usage();
   const startMs = performance.now();
-  await Promise.all(load.streams.map((chunks) => send(server.xtrackPort, chunks)));
+  await Promise.all(load.streams.map((chunks) => sendChunks(server.xtrackPort, chunks)));
   await server.drained();
   const rate = load.events / ((performance.now() - startMs) / 1000);
   return { rate, cpuUs: (((await server.usage()).server.cpuMs - before.server.cpuMs) * 1000) / load.events };
-}
-
-async function send(port: number, chunks: readonly Buffer[]): Promise<void> {
-  const socket = connect(port, "127.0.0.1");
-  await once(socket, "connect");
-  for (const chunk of chunks) if (!socket.write(chunk)) await once(socket, "drain");
-  socket.end();
-  await once(socket.resume(), "close");
 }
 
 /** From the moment a point is written to a worker's socket to its live event at a subscriber, in ms. */
@@ -95,7 +87,7 @@ async function time(url: string): Promise<{ median: number; best: number }> {
 async function newRuns(server: BenchServer, count: number): Promise<number> {
   const chunks = Array.from({ length: count }, (_, at) => createXtrackLoad(`new-${at}`, 1, 16, 0).streams[0] ?? []);
   const startMs = performance.now();
-  await send(server.xtrackPort, chunks.flat());
+  await sendChunks(server.xtrackPort, chunks.flat());
   await server.drained();
   return (performance.now() - startMs) / 1000;
 }

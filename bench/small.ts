@@ -14,7 +14,7 @@ import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from "nod
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { type RawLoad, sendRaw, toRequest } from "./support/raw-http.ts";
-import { describeMachine, measure, quantile, startBare, startServer, whole } from "./support/server.ts";
+import { describeMachine, measure, quantile, quantiles, startBare, startServer, whole } from "./support/server.ts";
 import { nodeFlags, numbers, option, savePage } from "./support/words.ts";
 
 const [batches = 12_000] = numbers;
@@ -113,7 +113,7 @@ async function run(row: Row): Promise<{ line: string; perSecond: number }> {
   await server.close();
   const perSecond = result.sent / acceptedS;
   const us = (ms: number): string => whole((ms * 1000) / result.sent);
-  const latency = [0.5, 0.99].map((q) => quantile(result.latenciesMs, q).toFixed(1)).join(" · ");
+  const latency = quantiles(result.latenciesMs, [0.5, 0.99], 1);
   const line = `| ${row.name} | ${whole(result.sent)} | ${result.refused} | ${whole(perSecond)} | ${whole((result.sent * row.records) / queryableS)} | ${us(measured.server.cpuMs)} | ${us(engine.cpuMs)} | ${us(clientMs)} | ${latency} | ${measured.server.peakMiB} · ${engine.peakMiB} |`;
   console.log(line);
   return { line, perSecond };
@@ -166,7 +166,7 @@ async function runBare(spans: number): Promise<string> {
   const perSecond = sent / ((performance.now() - began) / 1000);
   const after = await bare.usage();
   await bare.close();
-  const latency = [0.5, 0.99].map((q) => quantile(latenciesMs, q).toFixed(1)).join(" · ");
+  const latency = quantiles(latenciesMs, [0.5, 0.99], 1);
   return `| Node alone, ${spans} a batch | ${whole(sent)} | ${refused} | ${whole(perSecond)} | | ${whole(((after.cpuMs - before.cpuMs) * 1000) / sent)} | | | ${latency} | ${after.peakMiB} |`;
 }
 

@@ -3,12 +3,10 @@
 //
 // Usage: node bench/sql.ts [points, 40000000] [--save]
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createStore } from "#store/client.ts";
 import type { Store } from "#store/store.ts";
 import { fillStore, fillTable, settle } from "./support/fill-store.ts";
+import { inFolder } from "./support/folder.ts";
 import { describeMachine, quantile, whole } from "./support/server.ts";
 import { numbers, savePage } from "./support/words.ts";
 
@@ -69,17 +67,20 @@ async function time(store: Store, sql: string, asGuest: boolean): Promise<number
   return quantile(times, 0.5);
 }
 
-const dataDir = await mkdtemp(join(tmpdir(), "sql-bench-"));
-await fillStore(dataDir, fill);
-const store = await createStore({ kind: "embedded", dataDir });
-const lines: string[] = [];
-for (const { view, table } of questions) {
-  const byView = await time(store, view, true);
-  const byTable = table === null ? "" : (await time(store, table, false)).toFixed(0);
-  lines.push(`| \`${view}\` | ${byView.toFixed(0)} | ${byTable} |`);
+async function measure(dataDir: string): Promise<string[]> {
+  await fillStore(dataDir, fill);
+  const store = await createStore({ kind: "embedded", dataDir });
+  const lines: string[] = [];
+  for (const { view, table } of questions) {
+    const byView = await time(store, view, true);
+    const byTable = table === null ? "" : (await time(store, table, false)).toFixed(0);
+    lines.push(`| \`${view}\` | ${byView.toFixed(0)} | ${byTable} |`);
+  }
+  await store.close();
+  return lines;
 }
-await store.close();
-await rm(dataDir, { recursive: true, force: true });
+
+const lines = await inFolder(measure);
 const page = `# SQL
 
 \`node bench/sql.ts\` on ${describeMachine()}. ${whole(points)} points of ${whole(runs)} runs, ten series each; the median of ${rounds}.

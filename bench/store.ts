@@ -3,15 +3,14 @@
 // the engine is away when it is killed.
 // Usage: node bench/store.ts [--save]   (--save rewrites bench/results/store.md)
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { getPriority, tmpdir } from "node:os";
-import { join } from "node:path";
+import { getPriority } from "node:os";
 import { createRows, type Rows } from "#model/tables.ts";
 import { createStore } from "#store/client.ts";
 import { startEmbedded } from "#store/embedded.ts";
 import { encodeBlock } from "#store/native/encode-block.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import { askStore } from "../tests/support/ask-store.ts";
+import { inFolder } from "./support/folder.ts";
 import { describeMachine, quantile, whole } from "./support/server.ts";
 import { savePage } from "./support/words.ts";
 
@@ -122,10 +121,9 @@ async function measureRestart(dataDir: string): Promise<string> {
   return `Killed and back: ${quantile(times, 0).toFixed(0)} ms at best, ${quantile(times, 0.5).toFixed(0)} ms in the middle of five.`;
 }
 
-const dataDir = mkdtempSync(join(tmpdir(), "store-bench-"));
-const inserts = await measureInserts(dataDir);
-const restart = await measureRestart(dataDir);
-rmSync(dataDir, { recursive: true, force: true });
+const [inserts, restart] = await inFolder(async (dataDir) => {
+  return [await measureInserts(dataDir), await measureRestart(dataDir)] as const;
+});
 const page = `# Store: inserts, answers, restarts
 
 \`node bench/store.ts\` on ${describeMachine()}

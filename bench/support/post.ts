@@ -1,6 +1,38 @@
-// One gzipped body of traces, posted as SDKs do.
+// Gzipped bodies of traces, posted as SDKs do.
 
-import { type Agent, request } from "node:http";
+import { Agent, request } from "node:http";
+
+export interface Posted {
+  readonly latencyMs: number[];
+  /** Answers that are not 2xx. */
+  readonly refused: number;
+}
+
+/** Over some connections, on each the next body as soon as the one before it is answered; none are begun after the time. */
+export async function postAll(
+  url: string,
+  bodies: Iterable<Buffer>,
+  { connections = 4, type = "application/json", timeoutMs = Number.POSITIVE_INFINITY } = {},
+): Promise<Posted> {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const queue = bodies[Symbol.iterator]();
+  const latencyMs: number[] = [];
+  let refused = 0;
+  const until = performance.now() + timeoutMs;
+  const post = async (): Promise<void> => {
+    while (performance.now() < until) {
+      const next = queue.next();
+      if (next.done === true) return;
+      const began = performance.now();
+      const status = await postTraces(url, agent, next.value, { type });
+      latencyMs.push(performance.now() - began);
+      if (status < 200 || status > 299) refused++;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, post));
+  agent.destroy();
+  return { latencyMs, refused };
+}
 
 /** Resolves with the status. */
 export function postTraces(

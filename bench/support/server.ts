@@ -184,6 +184,19 @@ export function describeMachine(): string {
   return `${first} × ${second}, Node ${process.version}, ${process.platform}, load average ${loadavg()[0]?.toFixed(1)} at the end`;
 }
 
+/** Milliseconds of processor time, all threads: what it costs, however busy the machine is. */
+export function cpuMs(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** Some quantiles of the same values, as a page shows them. */
+export function quantiles(values: readonly number[], shares: readonly number[], digits: number): string {
+  return shares.map((share) => quantile(values, share).toFixed(digits)).join(" · ");
+}
+
 /** Milliseconds until it is done. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now();

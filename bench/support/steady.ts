@@ -2,10 +2,9 @@
 // record. The load is made while it is sent, because minutes of it would not fit in memory.
 
 import { once } from "node:events";
-import { Agent } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { createCirronCopies } from "./cirron-load.ts";
-import { postTraces } from "./post.ts";
+import { postAll } from "./post.ts";
 import { type BenchServer, startServer, whole } from "./server.ts";
 import { createXtrackLoad } from "./xtrack-load.ts";
 import { openSocket } from "./xtrack-socket.ts";
@@ -75,18 +74,12 @@ function findAll(chunk: Buffer, text: string): number[] {
 }
 
 async function sendCirron(server: BenchServer, untilMs: number): Promise<number> {
-  const copies = createCirronCopies();
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
   let sent = 0;
-  const run = async (): Promise<void> => {
-    while (performance.now() < untilMs) {
-      const { body, spans } = copies.next().value;
-      const status = await postTraces(server.url, agent, body);
-      if (status !== 202) throw new Error(`a batch was answered with ${status}`);
-      sent += spans;
-    }
-  };
-  await Promise.all(Array.from({ length: connections }, run));
-  agent.destroy();
+  const bodies = createCirronCopies().map(({ body, spans }) => {
+    sent += spans;
+    return body;
+  });
+  const { refused } = await postAll(server.url, bodies, { connections, timeoutMs: untilMs - performance.now() });
+  if (refused > 0) throw new Error(`${refused} batches were refused`);
   return sent;
 }

@@ -10,6 +10,22 @@ export async function openSocket(port: number): Promise<Socket> {
   return socket.resume();
 }
 
+/** Gives the longest that the socket would not take more, in ms. */
+export async function sendChunks(port: number, chunks: readonly Buffer[]): Promise<number> {
+  const socket = await openSocket(port);
+  let longestMs = 0;
+  for (const chunk of chunks) {
+    const began = performance.now();
+    const taken = new Promise((resolve) => socket.write(chunk, resolve));
+    const isFull = socket.writableLength > 0;
+    await taken;
+    if (isFull) longestMs = Math.max(longestMs, performance.now() - began);
+  }
+  socket.end();
+  await once(socket, "close");
+  return longestMs;
+}
+
 /** The text has no character beyond ASCII. */
 export function toFrame(json: string): Buffer {
   const frame = Buffer.allocUnsafe(4 + json.length);
