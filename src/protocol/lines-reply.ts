@@ -1,10 +1,20 @@
 // The answer to a body of many records: how many were new, and the place of every fault.
 
 import { toRestFault } from "#model/fault-list.ts";
-import type { IngestReceipt, Reply } from "./protocol.ts";
+import type { IngestReceipt, Reply, TakenRequest } from "./protocol.ts";
 
 /** An answer names this many faults; all that are kept stand on the Integrity page. */
 const namedMax = 1000;
+
+/** A body of many records, each of which is found good or not when it is applied. */
+export function takeRecords(submissions: TakenRequest["submissions"], place: "line" | "offset"): TakenRequest {
+  return {
+    submissions,
+    refused: null,
+    answerWhen: "applied",
+    toReply: (receipt) => toLinesReply(receipt, place),
+  };
+}
 
 export function toLinesReply({ accepted, duplicates, faults }: IngestReceipt, place: "line" | "offset"): Reply {
   const named = faults.slice(0, namedMax);

@@ -4,6 +4,7 @@
 import type { Arrival, Input, PackedBody } from "#intake/input.ts";
 import type { Decoded, DecodeLimits, InputKind } from "#intake/input-kind.ts";
 import type { Fault } from "#model/fault.ts";
+import type { LooseAck } from "#wire/xtrack/loose-acks.ts";
 import type { ExportedKind } from "./exported.ts";
 import type { IngestRoute } from "./facts.ts";
 import type { Detection, FileHead } from "./file-kind.ts";
@@ -90,19 +91,10 @@ export interface TakenRequest {
   toReply(receipt: IngestReceipt): Reply;
 }
 
-/** What a worker answered to a command. */
-export interface CommandAnswer {
-  readonly cmdId: string;
-  /** '' when it did not say who it is. */
-  readonly worker: string;
-  readonly isOk: boolean;
-  readonly error: string;
-}
-
 export interface Submission {
   readonly input: Input;
   /** Answers to commands in it that name no run. */
-  readonly answers?: readonly CommandAnswer[];
+  readonly answers?: readonly LooseAck[];
   /** What the input was decoded to, when that was done already. */
   readonly decoded?: Decoded;
 }

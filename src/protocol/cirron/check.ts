@@ -7,7 +7,7 @@ import { locatePointer } from "#base/json/pointer.ts";
 import { type Problem, type Tally, toProblem } from "#protocol/finding.ts";
 import { decodeBatch } from "#wire/cirron/decode.ts";
 import { parseSpoolName } from "#wire/cirron/spool-name.ts";
-import { columnOf, LineSplitter, type SplitLine } from "#wire/semantiva/lines.ts";
+import { columnOf, type SplitLine, splitLines } from "#wire/semantiva/lines.ts";
 import { cirronFacts } from "./facts.ts";
 
 const protocol = cirronFacts.name;
@@ -48,9 +48,7 @@ export async function* checkSentinels(
   chunks: AsyncIterable<Uint8Array>,
   tally: Tally,
 ): AsyncGenerator<Problem> {
-  const splitter = new LineSplitter();
-  for await (const chunk of chunks) for (const line of splitter.push(chunk)) yield* checkSentinel(file, line, tally);
-  for (const line of splitter.finish()) yield* checkSentinel(file, line, tally);
+  for await (const line of splitLines(chunks)) yield* checkSentinel(file, line, tally);
 }
 
 function* checkSentinel(file: string, line: SplitLine, tally: Tally): Generator<Problem> {

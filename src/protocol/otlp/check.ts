@@ -11,7 +11,7 @@ import { toRoleOf } from "#wire/otlp/meaning.ts";
 import { ProtobufRequest } from "#wire/otlp/proto-request.ts";
 import { withoutPauses } from "#wire/otlp/request-pieces.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
-import { LineSplitter, type SplitLine } from "#wire/semantiva/lines.ts";
+import { type SplitLine, splitLines } from "#wire/semantiva/lines.ts";
 import { otlpFacts } from "./facts.ts";
 import { signalOfName, signalOfText } from "./signal-of.ts";
 
@@ -20,10 +20,7 @@ const roleOf = toRoleOf([]);
 const recordName = { traces: "span", metrics: "point", logs: "log" } as const;
 
 export async function* checkJsonLines(file: CheckedFile, options: CheckOptions, tally: Tally): AsyncGenerator<Problem> {
-  const splitter = new LineSplitter();
-  for await (const chunk of file.chunks())
-    for (const line of splitter.push(chunk)) yield* checkLine(file.path, line, options, tally);
-  for (const line of splitter.finish()) yield* checkLine(file.path, line, options, tally);
+  for await (const line of splitLines(file.chunks())) yield* checkLine(file.path, line, options, tally);
 }
 
 function* checkLine(path: string, line: SplitLine, options: CheckOptions, tally: Tally): Generator<Problem> {

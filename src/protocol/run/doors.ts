@@ -2,8 +2,8 @@
 
 import { type LogLinesInput, logLineInputs } from "#intake/run/log-lines.ts";
 import { type WrapperLinesInput, wrapperLineInputs } from "#intake/run/wrapper-lines.ts";
-import { cutLines } from "#protocol/body-pieces.ts";
-import { toLinesReply } from "#protocol/lines-reply.ts";
+import { cutLines, type LinesPiece } from "#protocol/body-pieces.ts";
+import { takeRecords } from "#protocol/lines-reply.ts";
 import type { HttpDoor } from "#protocol/protocol.ts";
 
 export const runDoors: readonly HttpDoor[] = [
@@ -11,31 +11,19 @@ export const runDoors: readonly HttpDoor[] = [
     route: "output",
     take({ arrival, body, query: { wrapper: wrapperId = "", stream = "stdout", offset = 0, at_ns } }) {
       const printed = at_ns === undefined ? {} : { printedNs: at_ns };
-      return {
-        submissions: cutLines(
-          arrival,
-          "run",
-          body,
-          (piece): LogLinesInput => ({
-            ...{ ...arrival, kind: logLineInputs.kind, wrapperId, stream, ...printed },
-            ...{ body: piece.body, offset: offset + piece.from },
-          }),
-        ),
-        refused: null,
-        answerWhen: "applied",
-        toReply: (receipt) => toLinesReply(receipt, "offset"),
-      };
+      const toInput = (piece: LinesPiece): LogLinesInput => ({
+        ...{ ...arrival, kind: logLineInputs.kind, wrapperId, stream, ...printed },
+        ...{ body: piece.body, offset: offset + piece.from },
+      });
+      return takeRecords(cutLines(arrival, "run", body, toInput), "offset");
     },
   },
   {
     route: "wrapper",
-    take: ({ arrival, body, query: { wrapper: wrapperId = "" } }) => ({
-      submissions: cutLines(arrival, "run", body, (piece): WrapperLinesInput => {
-        return { ...arrival, kind: wrapperLineInputs.kind, body: piece.body, wrapperId };
-      }),
-      refused: null,
-      answerWhen: "applied",
-      toReply: (receipt) => toLinesReply(receipt, "line"),
-    }),
+    take({ arrival, body, query: { wrapper: wrapperId = "" } }) {
+      const { kind } = wrapperLineInputs;
+      const toInput = (piece: LinesPiece): WrapperLinesInput => ({ ...arrival, kind, body: piece.body, wrapperId });
+      return takeRecords(cutLines(arrival, "run", body, toInput), "line");
+    },
   },
 ];

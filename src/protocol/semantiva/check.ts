@@ -7,9 +7,8 @@ import type { CheckOptions } from "#protocol/file-kind.ts";
 import { type Problem, type Severity, type Tally, toProblem } from "#protocol/finding.ts";
 import { decodeLine, type Message } from "#wire/semantiva/decode.ts";
 import { toPlace } from "#wire/semantiva/decode-lines.ts";
-import { defaultSplitLimits, isBlank, LineSplitter, type SplitLine } from "#wire/semantiva/lines.ts";
+import { defaultSplitLimits, isBlank, type SplitLine, splitLines } from "#wire/semantiva/lines.ts";
 import { semantivaFacts } from "./facts.ts";
-import { findNonFinite } from "./non-finite.ts";
 
 const protocol = semantivaFacts.name;
 
@@ -20,9 +19,8 @@ export async function* checkLines(
   tally: Tally,
 ): AsyncGenerator<Problem> {
   const check = new LineCheck(file, options, tally);
-  const splitter = new LineSplitter({ lineBytesMax: options.lineBytesMax ?? defaultSplitLimits.lineBytesMax });
-  for await (const chunk of chunks) for (const line of splitter.push(chunk)) yield* check.take(line);
-  for (const line of splitter.finish()) yield* check.take(line);
+  const { lineBytesMax = defaultSplitLimits.lineBytesMax } = options;
+  for await (const line of splitLines(chunks, { lineBytesMax })) yield* check.take(line);
 }
 
 class LineCheck {
@@ -114,4 +112,20 @@ class LineCheck {
     const place = toPlace(line.place, "", bytes, at, pointer);
     return toProblem(severity, protocol, this.file, { code, detail, place });
   }
+}
+
+/** Where the first NaN or Infinity literal stands in a text that is known to be JSON but for them. */
+function findNonFinite(bytes: Uint8Array): { readonly offset: number; readonly literal: string } {
+  let inString = false;
+  for (let i = 0; i < bytes.length; i++) {
+    const c = bytes[i];
+    if (inString && c === 0x5c) i++;
+    else if (c === 0x22) inString = !inString;
+    else if (!inString && (c === 0x4e || c === 0x49)) {
+      const negative = bytes[i - 1] === 0x2d;
+      const literal = c === 0x4e ? "NaN" : negative ? "-Infinity" : "Infinity";
+      return { offset: negative ? i - 1 : i, literal };
+    }
+  }
+  return { offset: 0, literal: "a non-finite number" };
 }

@@ -1,8 +1,8 @@
 // Trace lines over HTTP.
 
 import { lineInputs, type SemantivaLinesInput } from "#intake/semantiva/lines-input.ts";
-import { cutLines } from "#protocol/body-pieces.ts";
-import { toLinesReply } from "#protocol/lines-reply.ts";
+import { cutLines, type LinesPiece } from "#protocol/body-pieces.ts";
+import { takeRecords } from "#protocol/lines-reply.ts";
 import type { HttpDoor } from "#protocol/protocol.ts";
 
 export const semantivaDoors: readonly HttpDoor[] = [
@@ -10,22 +10,13 @@ export const semantivaDoors: readonly HttpDoor[] = [
     route: "semantiva",
     copiesBody: true,
     take({ arrival, body, packed, query: { file = "", line: firstLine = 1, offset = 0 } }) {
-      return {
-        submissions: cutLines(
-          arrival,
-          "semantiva",
-          body,
-          (piece): SemantivaLinesInput => ({
-            ...{ ...arrival, kind: lineInputs.kind, file },
-            ...{ body: piece.body, firstLine: firstLine + piece.line, offset: offset + piece.from },
-            // Only a whole body can be kept as it was sent.
-            ...(packed === undefined || piece.body !== body ? {} : { packed }),
-          }),
-        ),
-        refused: null,
-        answerWhen: "applied",
-        toReply: (receipt) => toLinesReply(receipt, "line"),
-      };
+      const toInput = (piece: LinesPiece): SemantivaLinesInput => ({
+        ...{ ...arrival, kind: lineInputs.kind, file },
+        ...{ body: piece.body, firstLine: firstLine + piece.line, offset: offset + piece.from },
+        // Only a whole body can be kept as it was sent.
+        ...(packed === undefined || piece.body !== body ? {} : { packed }),
+      });
+      return takeRecords(cutLines(arrival, "semantiva", body, toInput), "line");
     },
   },
 ];

@@ -3,7 +3,7 @@
 
 import { frameInputs, toDecodedFrames, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import { itemsMax, pieceBytesMax, toRest } from "#protocol/body-pieces.ts";
-import { toLinesReply } from "#protocol/lines-reply.ts";
+import { takeRecords } from "#protocol/lines-reply.ts";
 import type { HttpDoor, IngestRequest, Submission } from "#protocol/protocol.ts";
 import { findLooseAcks } from "#wire/xtrack/loose-acks.ts";
 import { prefixBytes, readLength } from "#wire/xtrack/resync.ts";
@@ -12,14 +12,7 @@ import { XtrackStream } from "#wire/xtrack/stream.ts";
 export const xtrackDoors: readonly HttpDoor[] = [
   {
     route: "xtrack",
-    take({ arrival, body, query }) {
-      return {
-        submissions: cutFrames(arrival, body, query),
-        refused: null,
-        answerWhen: "applied",
-        toReply: (receipt) => toLinesReply(receipt, "offset"),
-      };
-    },
+    take: ({ arrival, body, query }) => takeRecords(cutFrames(arrival, body, query), "offset"),
   },
 ];
 

@@ -4,6 +4,7 @@ import type { EventColumns } from "./event-columns.ts";
 
 export interface LooseAck {
   readonly cmdId: string;
+  /** '' when it did not say who it is. */
   readonly worker: string;
   readonly isOk: boolean;
   readonly error: string;
