@@ -8,8 +8,6 @@ export type TomlValue = string | number | bigint | boolean | Date | TomlValue[] 
 export interface Kind<T> {
   /** What is allowed, to stand after "must be". */
   readonly allowed: string;
-  /** The unit of the value in code, '' when it has none. */
-  readonly unit: string;
   /** The value, or undefined when the input is not allowed. */
   read(input: TomlValue): T | undefined;
   /** True when the value must never be printed. */
@@ -18,14 +16,12 @@ export interface Kind<T> {
 
 export const text: Kind<string> = {
   allowed: "text",
-  unit: "",
   read: (input) => (typeof input === "string" ? input : undefined),
 };
 
 /** The keys of groups begin with a workspace and a slash. */
 export const workspaceName: Kind<string> = {
   allowed: "text without a slash",
-  unit: "",
   read: (input) => (typeof input === "string" && /^[^/]+$/.test(input) ? input : undefined),
 };
 
@@ -34,13 +30,11 @@ export const secret: Kind<string> = { ...text, secret: true };
 /** A path, made absolute from the working directory; '' stays '' and means none. */
 export const path: Kind<string> = {
   allowed: "a path",
-  unit: "",
   read: (input) => (typeof input === "string" ? (input === "" ? "" : resolve(input)) : undefined),
 };
 
 export const flag: Kind<boolean> = {
   allowed: "true or false",
-  unit: "",
   read: (input) => {
     if (typeof input === "boolean") return input;
     return input === "true" ? true : input === "false" ? false : undefined;
@@ -49,7 +43,6 @@ export const flag: Kind<boolean> = {
 
 export const count: Kind<number> = {
   allowed: "a whole number",
-  unit: "",
   read: (input) => {
     const value = typeof input === "string" && /^\d+$/.test(input) ? Number(input) : input;
     return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
@@ -59,7 +52,6 @@ export const count: Kind<number> = {
 export function choice<const T extends string>(...words: readonly T[]): Kind<T> {
   return {
     allowed: words.map((word) => `"${word}"`).join(" or "),
-    unit: "",
     read: (input) => words.find((word) => word === input),
   };
 }
@@ -67,7 +59,6 @@ export function choice<const T extends string>(...words: readonly T[]): Kind<T> 
 /** A list; in a flag or the environment its parts are separated by commas. */
 export const list: Kind<readonly string[]> = {
   allowed: "a list of texts",
-  unit: "",
   read: (input) => {
     if (typeof input === "string") return Object.freeze(input.split(",").flatMap((part) => part.trim() || []));
     if (!Array.isArray(input)) return undefined;
@@ -91,7 +82,6 @@ const byteUnits: Readonly<Record<string, number>> = {
 
 export const bytes: Kind<number> = {
   allowed: 'a number of bytes, or a size such as "64 MiB"',
-  unit: "bytes",
   read: (input) => readQuantity(input, byteUnits, (unit) => unit.toUpperCase()),
 };
 
@@ -106,7 +96,6 @@ const msUnits: Readonly<Record<string, number>> = {
 
 export const duration: Kind<number> = {
   allowed: 'a time such as "500ms", "10s", "10m", "24h" or "30d"',
-  unit: "milliseconds",
   read: (input) => (typeof input === "string" ? readQuantity(input, msUnits, (unit) => unit) : undefined),
 };
 
@@ -115,14 +104,12 @@ export type Age = number | "off";
 /** How old something may get. None at all would be a way to lose everything by a typing mistake. */
 export const age: Kind<Age> = {
   allowed: 'a time above zero such as "24h" or "30d", or "off"',
-  unit: "milliseconds",
   read: (input) => (input === "off" ? "off" : duration.read(input) || undefined),
 };
 
 /** Ages by name: a TOML table, or `name=90d,other=off`. */
 export const agesByName: Kind<Readonly<Record<string, Age>>> = {
   allowed: 'a table of times above zero, such as { team = "90d", archive = "off" }',
-  unit: "milliseconds",
   read: (input) => {
     const pairs =
       typeof input === "string"
@@ -142,7 +129,6 @@ export const agesByName: Kind<Readonly<Record<string, Age>>> = {
 /** Tables by name, as they stand in the file; whoever uses them says what may be in them. */
 export const tablesByName: Kind<Readonly<Record<string, unknown>>> = {
   allowed: "a table of tables",
-  unit: "",
   read: (input) => {
     if (input === "") return Object.freeze({});
     if (typeof input !== "object" || Array.isArray(input) || input instanceof Date) return undefined;
@@ -159,7 +145,6 @@ export interface Address {
 
 export const address: Kind<Address> = {
   allowed: 'an address such as "127.0.0.1:7077" or "[::1]:7077"',
-  unit: "",
   read: (input) => {
     const match = typeof input === "string" ? /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s/]+)):(\d{1,5})$/.exec(input) : null;
     const port = Number(match?.[3]);
@@ -170,14 +155,12 @@ export const address: Kind<Address> = {
 
 export const addressOrOff: Kind<Address | "off"> = {
   allowed: `${address.allowed}, or "off"`,
-  unit: "",
   read: (input) => (input === "off" ? "off" : address.read(input)),
 };
 
 /** An http or https URL without its trailing slash; '' means none where the default is ''. */
 export const url: Kind<string> = {
   allowed: "a URL that begins with http:// or https://",
-  unit: "",
   read: (input) => {
     if (input === "") return "";
     return typeof input === "string" && /^https?:\/\//i.test(input) && URL.canParse(input)
@@ -189,7 +172,6 @@ export const url: Kind<string> = {
 /** Several of these with commas between. */
 export const urls: Kind<string> = {
   allowed: `${url.allowed}, or several with commas between`,
-  unit: "",
   read: (input) => {
     const parts = typeof input === "string" ? input.split(",").map((part) => url.read(part.trim())) : [undefined];
     const isList = parts.length > 1;
