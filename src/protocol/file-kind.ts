@@ -2,6 +2,7 @@
 // says nothing, since users rename files and a crash can leave any file torn at either end.
 
 import type { JsonLimits } from "#base/json/value.ts";
+import { defaultSplitLimits, LineSplitter, type SplitLimits, type SplitLine } from "#wire/semantiva/lines.ts";
 import type { Registry } from "#wire/semantiva/registry.ts";
 import type { Problem, Tally } from "./finding.ts";
 import type { FoundFile, Reader, ReaderOptions } from "./reading/reader.ts";
@@ -68,6 +69,15 @@ export async function readWhole(file: CheckedFile): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   for await (const chunk of file.chunks()) parts.push(chunk);
   return Buffer.concat(parts);
+}
+
+export async function* splitLines(
+  chunks: AsyncIterable<Uint8Array>,
+  limits: SplitLimits = defaultSplitLimits,
+): AsyncGenerator<SplitLine> {
+  const splitter = new LineSplitter(limits);
+  for await (const chunk of chunks) yield* splitter.push(chunk);
+  yield* splitter.finish();
 }
 
 /** Whether text as `FileHead` has it starts with a JSON object, after blanks and a byte order mark. */

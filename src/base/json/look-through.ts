@@ -6,16 +6,11 @@ import { longValueBytes, type PassedValues, passedInto } from "./passed-values.t
 import { Pauses, pauseBytes } from "./pauses.ts";
 import { needsRewriting, oddityOfNumber } from "./strict.ts";
 import { StrictWriter } from "./strict-writer.ts";
-import { type JsonLimits, oddity } from "./value.ts";
+import { oddity } from "./value.ts";
 
 /** `bytes[start..end)` is to be one value, and must not change after that. Throws JsonTrouble as its readers would. */
-export function* lookThrough(
-  bytes: Uint8Array,
-  start = 0,
-  end: number = bytes.length,
-  limits?: JsonLimits,
-): Generator<void, void> {
-  const cursor = new JsonCursor(bytes, start, end, limits);
+export function* lookThrough(bytes: Uint8Array, start = 0, end: number = bytes.length): Generator<void, void> {
+  const cursor = new JsonCursor(bytes, start, end);
   yield* lookThroughNext(cursor);
   cursor.finish();
 }

@@ -4,10 +4,11 @@ import { basename } from "node:path";
 import { JsonCursor } from "#base/json/cursor.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { locatePointer } from "#base/json/pointer.ts";
+import { splitLines } from "#protocol/file-kind.ts";
 import { type Problem, type Tally, toProblem } from "#protocol/finding.ts";
 import { decodeBatch } from "#wire/cirron/decode.ts";
 import { parseSpoolName } from "#wire/cirron/spool-name.ts";
-import { columnOf, type SplitLine, splitLines } from "#wire/semantiva/lines.ts";
+import { columnOf, type SplitLine } from "#wire/semantiva/lines.ts";
 import { cirronFacts } from "./facts.ts";
 
 const protocol = cirronFacts.name;

@@ -3,7 +3,7 @@
 import { defaultJsonLimits } from "#base/json/value.ts";
 import type { Fault } from "#model/fault.ts";
 import { pieceBytesMax } from "#protocol/body-pieces.ts";
-import { type CheckedFile, type CheckOptions, readWhole } from "#protocol/file-kind.ts";
+import { type CheckedFile, type CheckOptions, readWhole, splitLines } from "#protocol/file-kind.ts";
 import { type Problem, type Tally, toProblem } from "#protocol/finding.ts";
 import { decodeExport } from "#wire/otlp/decode.ts";
 import { JsonRequest } from "#wire/otlp/json-request.ts";
@@ -11,7 +11,7 @@ import { toRoleOf } from "#wire/otlp/meaning.ts";
 import { ProtobufRequest } from "#wire/otlp/proto-request.ts";
 import { withoutPauses } from "#wire/otlp/request-pieces.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
-import { type SplitLine, splitLines } from "#wire/semantiva/lines.ts";
+import type { SplitLine } from "#wire/semantiva/lines.ts";
 import { otlpFacts } from "./facts.ts";
 import { signalOfName, signalOfText } from "./signal-of.ts";
 

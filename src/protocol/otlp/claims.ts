@@ -50,7 +50,7 @@ function hasOwnKey(body: Uint8Array): boolean {
     let isEmpty = true;
     for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
       isEmpty = false;
-      const key = Buffer.from(body.subarray(cursor.start, cursor.stop)).toString();
+      const key = cursor.text();
       if (key === ownKey) return true;
       if (otherKeys.has(key)) return false;
       cursor.skipValue();

@@ -3,11 +3,11 @@
 import { locatePointer } from "#base/json/pointer.ts";
 import { oddity } from "#base/json/value.ts";
 import { parseRfc3339Ns } from "#base/rfc3339.ts";
-import type { CheckOptions } from "#protocol/file-kind.ts";
+import { type CheckOptions, splitLines } from "#protocol/file-kind.ts";
 import { type Problem, type Severity, type Tally, toProblem } from "#protocol/finding.ts";
 import { decodeLine, type Message } from "#wire/semantiva/decode.ts";
 import { toPlace } from "#wire/semantiva/decode-lines.ts";
-import { defaultSplitLimits, isBlank, type SplitLine, splitLines } from "#wire/semantiva/lines.ts";
+import { defaultSplitLimits, isBlank, type SplitLine } from "#wire/semantiva/lines.ts";
 import { semantivaFacts } from "./facts.ts";
 
 const protocol = semantivaFacts.name;
@@ -116,16 +116,8 @@ class LineCheck {
 
 /** Where the first NaN or Infinity literal stands in a text that is known to be JSON but for them. */
 function findNonFinite(bytes: Uint8Array): { readonly offset: number; readonly literal: string } {
-  let inString = false;
-  for (let i = 0; i < bytes.length; i++) {
-    const c = bytes[i];
-    if (inString && c === 0x5c) i++;
-    else if (c === 0x22) inString = !inString;
-    else if (!inString && (c === 0x4e || c === 0x49)) {
-      const negative = bytes[i - 1] === 0x2d;
-      const literal = c === 0x4e ? "NaN" : negative ? "-Infinity" : "Infinity";
-      return { offset: negative ? i - 1 : i, literal };
-    }
-  }
-  return { offset: 0, literal: "a non-finite number" };
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+  const tokens = text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|NaN|-?Infinity/g);
+  const found = tokens.find(([token]) => !token.startsWith('"'));
+  return { offset: found?.index ?? 0, literal: found?.[0] ?? "a non-finite number" };
 }

@@ -1,13 +1,12 @@
 // One row of the engine's JSON, rewritten: floats that are not numbers get their words. The row is `[v, v, …]` as the engine
 // writes it, so it is not checked here.
 
+import { endOfValue } from "#base/json/end-of-value.ts";
 import type { ByteSink } from "#store/native/byte-sink.ts";
 import type { TypeShape } from "./type-shape.ts";
 
 const quote = 34;
 const comma = 44;
-const colon = 58;
-const backslash = 92;
 const openList = 91;
 const closeList = 93;
 const openObject = 123;
@@ -95,7 +94,7 @@ export class RowRewriter {
 
   private copyValue(): void {
     const start = this.at;
-    this.at = skipValue(this.source, start);
+    this.at = endOfValue(this.source, start);
     this.sink.writeBytes(this.source.subarray(start, this.at));
   }
 }
@@ -106,35 +105,3 @@ const words = {
   positive: textEncoder.encode('"Infinity"'),
   negative: textEncoder.encode('"-Infinity"'),
 };
-
-/** The end of the JSON value that starts at `start`. */
-function skipValue(source: Uint8Array, start: number): number {
-  let at = start;
-  let depth = 0;
-  for (;;) {
-    const byte = source[at];
-    if (byte === quote) {
-      at = skipString(source, at);
-      if (depth === 0) return at;
-    } else if (byte === openList || byte === openObject) {
-      depth++;
-      at++;
-    } else if (byte === closeList || byte === closeObject) {
-      if (depth === 0) return at;
-      at++;
-      if (--depth === 0) return at;
-    } else if (depth === 0 && (byte === comma || byte === colon || byte === blank || byte === undefined)) return at;
-    else if (byte === undefined) return at;
-    else at++;
-  }
-}
-
-function skipString(source: Uint8Array, start: number): number {
-  let at = start + 1;
-  for (;;) {
-    const byte = source[at];
-    if (byte === quote) return at + 1;
-    if (byte === undefined) return at;
-    at += byte === backslash ? 2 : 1;
-  }
-}

@@ -4,7 +4,7 @@
 // a fault beside the other rows. Unknown fields are kept, and so is every value that fits no column.
 
 import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
-import { endOfContainer } from "#base/json/end-of-container.ts";
+import { endOfValue } from "#base/json/end-of-value.ts";
 import { lookThroughNext } from "#base/json/look-through.ts";
 import { LongValue, rewriteStrict } from "#base/json/strict.ts";
 import { defaultJsonLimits, type JsonFault, type JsonLimits, JsonTrouble, toJsonFault } from "#base/json/value.ts";
@@ -353,7 +353,7 @@ class BatchDecoder {
   /** A record that is nested too deep is passed as bytes and kept as a fault, and its neighbours live. */
   private refuseDeep(error: unknown, name: Table, item: number, from: number, depth: number): false {
     const { cursor, bytes } = this;
-    const to = error instanceof JsonTrouble && error.kind === "depth" ? endOfContainer(bytes, from) : -1;
+    const to = error instanceof JsonTrouble && error.kind === "depth" ? endOfValue(bytes, from) : -1;
     if (to < 0) throw error;
     cursor.pos = to;
     cursor.depth = depth;

@@ -104,16 +104,6 @@ export class LineSplitter {
   }
 }
 
-/** All lines of a stream. */
-export async function* splitLines(
-  chunks: AsyncIterable<Uint8Array>,
-  limits: SplitLimits = defaultSplitLimits,
-): AsyncGenerator<SplitLine> {
-  const splitter = new LineSplitter(limits);
-  for await (const chunk of chunks) yield* splitter.push(chunk);
-  yield* splitter.finish();
-}
-
 function isByteOrderMark(bytes: Uint8Array): boolean {
   return bytes.length >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
