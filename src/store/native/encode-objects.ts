@@ -37,29 +37,37 @@ export function encodeObjects<M extends Readonly<Record<string, ColumnType>>>(
   const columns = new Map<string, AnyColumn>();
   for (const [name, type] of Object.entries(types)) {
     const column = createColumn(type);
-    for (const row of rows) pushValue(type, column, row[name] as ValueOf[ColumnType]);
+    const push = pusherOf(type, column);
+    for (const row of rows) push(row[name] as ValueOf[ColumnType]);
     columns.set(name, column);
   }
   const runs = rows.length === 0 ? [] : [{ part: 0, start: 0, end: rows.length }];
   return encodeColumns(types, (name) => [columns.get(name) as AnyColumn], runs);
 }
 
-type Scalar = string | number | bigint;
+type Push = (value: ValueOf[ColumnType]) => void;
 
-function pushValue(type: string, column: AnyColumn, value: ValueOf[ColumnType]): void {
+/** What a type means is found out once for all rows. */
+function pusherOf(type: string, column: AnyColumn): Push {
   if (type.startsWith("Nullable(")) {
     const nullable = column as NullableColumn<StringColumn>;
-    if (value === null) nullable.pushNull();
-    else pushScalar(type.slice(9, -1), nullable.present(), value as Scalar);
-  } else if (type.startsWith("Array(")) {
+    const inner = pusherOf(type.slice(9, -1), nullable.inner);
+    return (value) => {
+      if (value === null) nullable.pushNull();
+      else {
+        nullable.present();
+        inner(value);
+      }
+    };
+  }
+  if (type.startsWith("Array(")) {
     const array = column as ArrayColumn<StringColumn>;
-    for (const item of value as readonly Scalar[]) pushScalar(type.slice(6, -1), array.items, item);
-    array.finishRow();
-  } else pushScalar(type, column, value as Scalar);
-}
-
-function pushScalar(type: string, column: AnyColumn, value: Scalar): void {
-  if (type === "Int64") (column as Int64Column).pushBigInt(BigInt(value));
-  else if (typeof value === "string") (column as StringColumn | DictColumn).push(value);
-  else (column as Float64Column).push(value as number);
+    const push = pusherOf(type.slice(6, -1), array.items);
+    return (value) => {
+      for (const item of value as readonly (string | number)[]) push(item);
+      array.finishRow();
+    };
+  }
+  if (type === "Int64") return (value) => (column as Int64Column).pushBigInt(BigInt(value as bigint | number));
+  return (value) => (column as StringColumn | DictColumn | Float64Column).push(value as never);
 }

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { ArrayColumn, DictColumn, Int64Column } from "#base/columns.ts";
 import { atOnce } from "#base/turns.ts";
 import type { Batch } from "#model/batch.ts";
+import type { StateChange } from "#model/state-tables.ts";
 import { type AnyColumn, createRows, type FactTable, type Rows } from "#model/tables.ts";
 import { columnOf, decodeBlocks } from "#store/native/decode-block.ts";
 import { createBlockMaker } from "./blocks.ts";
@@ -71,4 +72,33 @@ it("counts a series once, however many points and parts it has, and by worker", 
   expect(atOnce(rowsPerBlock([metricRows(workers), metricRows(workers)], 8))).toBe(32);
   const groups = Array.from({ length: 40 }, (_, n) => [`g${n}`, "m", "", n] as const);
   expect(atOnce(rowsPerBlock([metricRows(few), metricRows(groups)], 8))).toBe(14);
+});
+
+it("writes only the last of the rows that tell of one Cirron process", async () => {
+  const tell = (group_key: string, spans: number, version: bigint): StateChange => ({
+    table: "cirron_components",
+    row: {
+      ...{ group_key, workspace: "default", merged_into: "", first_ns: 1n, last_ns: 2n, sources: "[]" },
+      ...{ state: `{"spans":${spans}}`, version },
+    },
+  });
+  const toBatch = (position: number, state: StateChange[]): Batch => {
+    return { first: position, position, parts: [], state, bytes: 1 };
+  };
+  const blocks = await createBlockMaker("c").encode([
+    toBatch(1, [tell("a", 1, 5n), tell("b", 1, 5n)]),
+    toBatch(2, [tell("a", 2, 6n)]),
+    // What another collector told in between counts for more.
+    toBatch(3, [tell("b", 2, 4n)]),
+  ]);
+  const textsOf = (name: string) =>
+    blocks.flatMap(({ bytes: block }) =>
+      [...decodeBlocks(block)].map((decoded) => {
+        const { bytes, ends } = columnOf(decoded, name, "string");
+        return Array.from(ends, (end, row) => Buffer.from(bytes.subarray(ends[row - 1] ?? 0, end)).toString());
+      }),
+    );
+  expect(blocks.map(({ table, rows }) => [table, rows])).toEqual([["cirron_components", 2]]);
+  expect(textsOf("group_key")).toEqual([["a", "b"]]);
+  expect(textsOf("state")).toEqual([['{"spans":2}', '{"spans":1}']]);
 });

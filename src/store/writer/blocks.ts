@@ -32,7 +32,8 @@ async function toBlocks(batches: readonly Batch[], collector: string): Promise<O
   const blocks: Omit<PlannedBlock, "token">[] = [];
   const pushState = (table: StateTable): void => {
     const mine = changes.get(table);
-    if (mine !== undefined) blocks.push({ table, ...encodeState(table, mine) });
+    if (mine === undefined) return;
+    blocks.push({ table, ...encodeState(table, table === "cirron_components" ? latestOf(mine) : mine) });
   };
   for (const table of toldFirst) pushState(table);
   for (const table of Object.keys(factTables) as FactTable[]) {
@@ -63,6 +64,17 @@ function* encodeFacts(
     yield* rowsPerBlock(parts.flatMap((part) => (part.table === "metrics" ? [part.rows] : []))),
     longTables.has(table) ? blockBytesMax : Number.POSITIVE_INFINITY,
   );
+}
+
+/** Every batch tells of its process again, at length; of several rows of one the last counts, here as in the store. */
+function latestOf(changes: readonly StateChange[]): StateChange[] {
+  const latest = new Map<string, StateChange>();
+  for (const change of changes) {
+    const { group_key } = change.row as { readonly group_key: string };
+    const before = latest.get(group_key);
+    if (before === undefined || change.row.version >= before.row.version) latest.set(group_key, change);
+  }
+  return [...latest.values()];
 }
 
 function encodeState(table: StateTable, changes: readonly StateChange[]): NativeBlock {
