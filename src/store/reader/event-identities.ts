@@ -13,8 +13,8 @@ function select(store: Store, table: string, more = "", worker = "worker"): stri
   return `SELECT ${worker} AS worker, seq, ts_ns FROM ${store.database}.${table} WHERE group_key = {group:String} ${more}`;
 }
 
-/** Events within the times, as blocks; an event of many rows is told by each of them: whoever takes them in knows copies at
- * a tenth of what it costs the engine to leave them out. */
+/** Events within the times, as blocks. An event of many rows comes once a row: dropping copies costs the caller a tenth
+ * of what it costs the engine. */
 export function readEventIdentities(
   store: Store,
   groupKey: string,

@@ -27,7 +27,7 @@ export const nodeTime = "if(ifNull(timestamp, '') = '', started_at, assumeNotNul
 
 export const terminal = "('succeeded', 'error', 'skipped', 'cancelled')";
 
-/** The last status of the nodes of some groups: only of groups where `some` holds for a record, since it is rare. */
+/** The last status of the nodes of some groups, and only of groups with a record where `some` holds, which is rare. */
 export function lastStatusSql(database: string, scoped: string, some: string): string {
   return `SELECT group_key, node_id, argMax(toString(status), (${nodeTime}, finished_at, ${placeOrder})) AS last
     FROM ${database}.nodes WHERE group_key IN (SELECT group_key FROM ${database}.nodes WHERE ${some} AND ${scoped})

@@ -11,7 +11,7 @@ import { big, type RowOf, readRows, text } from "./native-rows.ts";
 const stateEvent = { groupKey: text, worker: text, type: text, seq: big, tsNs: big, receivedNs: big, payload: text };
 export type StateEvent = RowOf<typeof stateEvent>;
 
-/** A run that is started over more often than this shows its latest ones. */
+/** Of a run with more starts only the latest are read. */
 const startsMax = 10_000;
 
 export function readStateEvents(store: Store, groups: readonly string[]): Promise<StateEvent[]> {

@@ -364,7 +364,7 @@ class BatchDecoder {
 
   private *skipValue(): Generator<void, void> {
     const { cursor } = this;
-    // A number is not worth a look.
+    // Only a container is looked through first.
     if (cursor.peek() <= jsonKind.array && cursor.end - cursor.pos > longRecordBytes)
       yield* this.lookThrough(cursor.pos);
     cursor.skipValue();

@@ -4,7 +4,7 @@
 //   .cirron/snapshots/<span_id>/{weights,gradients}.safetensors
 //
 // Spool names sort by time as text. A batch is written as `….json.tmp` and renamed, so a `.json` is always whole and
-// a `.tmp` is nobody's business yet. The same snapshots path, without `.cirron/`, is the key of a blob sent by HTTP.
+// a `.tmp` is not finished. The same snapshots path, without `.cirron/`, is the key of a blob sent by HTTP.
 
 export interface SpoolName {
   readonly createdNs: bigint;

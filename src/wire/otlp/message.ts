@@ -19,12 +19,12 @@ export const unknownMembers = "?members";
 /** Protobuf keeps these numbers for implementations: no message will ever have a field of this one. */
 const membersField = 19_000;
 
-/** Deeper values are no attribute of anybody; the limit keeps readers off the end of the stack. */
+/** No real attribute nests deeper; the limit keeps readers from exhausting the stack. */
 export const depthMax = 100;
 
 /**
- * A record of more values than this is none of anybody's: collectors send at most some thousand points of one metric at
- * once. Most of its values become objects, which this keeps from taking all memory.
+ * No real record has more values: collectors send at most some thousand points of one metric at once. Most values become
+ * objects, which without a limit could take all memory.
  */
 export const recordValuesMax = 500_000;
 

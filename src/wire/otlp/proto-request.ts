@@ -1,5 +1,5 @@
-// A request in protobuf, cut into pieces that hold its records: only where each begins and ends is looked at. Whoever
-// sends millions of records of no bytes keeps nobody waiting, because a pause is offered after every few thousand fields.
+// A request in protobuf, cut into pieces that hold its records: only where each begins and ends is looked at. A pause is
+// offered after every few thousand fields, so that millions of empty records keep nobody waiting.
 
 import { atOnce } from "#base/turns.ts";
 import type { Fault } from "#model/fault.ts";

@@ -2,12 +2,12 @@
 //
 //   tag, a varint of number * 8 + wire type · value: 0 varint · 1 eight bytes · 2 length, bytes · 5 four bytes
 //
-// and groups (3 … 4), which nothing of today writes, are passed over. Nothing here throws: bytes that are no message
+// and groups (3 … 4), which no current writer makes, are passed over. Nothing here throws: bytes that are no message
 // set `bad`, and whoever reads the message decides what that spoils.
 
 export const wireType = { varint: 0, eight: 1, bytes: 2, group: 3, groupEnd: 4, four: 5 } as const;
 
-/** Groups within groups beyond this are no message of anybody. */
+/** No real message nests groups deeper. */
 const groupDepthMax = 32;
 
 export class ProtoReader {

@@ -64,7 +64,7 @@ export class SpanFields {
     this.hasStatus = this.isOdd = false;
   }
 
-  /** Takes the field that the reader has read; attributes are not its affair. */
+  /** Takes the field that the reader has read; attributes are taken elsewhere. */
   note(reader: ProtoReader): void {
     const { field, wire, from, to } = reader;
     if (field === spanField.traceId && wire === length) {

@@ -11,8 +11,8 @@ const patternsMax = 32;
 /** Longer lines are judged one by one: to keep them would take too much memory. */
 const patternBytesMax = 16 * 1024;
 
-// Lines that never come alike are not worth the looks and the learning: each that matched is worth some of those that do
-// not, and when that is used up only one line in a hundred or so is tried.
+// Lines that are never alike are not worth comparing and learning. Each match earns credit for some misses; once the
+// credit is used up, only about one line in a hundred is tried.
 const creditMax = 1024;
 const missCost = 8;
 const creditOfUntried = missCost / 128;
@@ -29,7 +29,7 @@ export class Patterns {
     this.registry = registry;
   }
 
-  /** What the line is, as judging it would say; undefined when it is like none that was judged. */
+  /** What judging the line would give; undefined when it is like none that was judged. */
   find(bytes: Uint8Array, view: DataView, from: number, to: number): Message | undefined {
     this.isWorthIt = this.credit >= missCost && to - from <= patternBytesMax;
     if (!this.isWorthIt) {

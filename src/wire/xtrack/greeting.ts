@@ -15,7 +15,7 @@ export function readGreeting(bytes: Uint8Array): Greeting {
     const byte = bytes[i] as number;
     if (byte === 0x0a && i > 0)
       return { kind: "key", key: new TextDecoder().decode(bytes.subarray(0, i)).trim(), end: i + 1 };
-    // A control byte ends the thought of a line; only the CR of a CRLF may stand there.
+    // No key has a control byte, except the CR of a CRLF.
     if (byte < 0x20 && !(byte === 0x0d && i > 0)) return { kind: "none" };
   }
   return bytes.length >= greetingBytesMax ? { kind: "none" } : { kind: "wait" };
