@@ -140,7 +140,7 @@ async function strike(field: Field, options: CampaignOptions): Promise<Record<st
   const hasEnough = (): boolean => field.ledger.acknowledged >= (options.recordsMin ?? 0);
   const untilMs = performance.now() + (options.minutesMax ?? Number.POSITIVE_INFINITY) * 60_000;
   for (let round = 1; (round <= options.rounds || !hasEnough()) && performance.now() < untilMs; round++) {
-    await sleep(200 + random() * 1500);
+    await sleep(200 + random() * 1000);
     const at = options.isInOrder === true ? (round - 1) % names.length : Math.floor(random() * names.length);
     const name = names[at] as string;
     const began = performance.now();
