@@ -1,7 +1,7 @@
 // A value as strict JSON with the members of all objects in one order, so that equal values are equal texts. With pauses,
 // as it may have megabytes.
 
-import { ByteWriter } from "#base/byte-writer.ts";
+import type { ByteWriter } from "#base/byte-writer.ts";
 import { compareText } from "#base/compare-text.ts";
 import { formatJson, inPieces } from "./format.ts";
 import { type JsonObject, type JsonValue, NumberText } from "./value.ts";
@@ -13,15 +13,20 @@ const sortedAtOnce = 2048;
 /** Told of a member of the object itself once it is written: `text[from..to)` is its value, until the next one is written. */
 export type OnMember = (key: string, value: JsonValue, text: Uint8Array, from: number, to: number) => void;
 
-export function* formatSorted(object: JsonObject, onMember?: OnMember): Generator<void, Uint8Array> {
-  const writer = new SortedWriter();
-  yield* writer.writeObject(object, onMember);
-  return writer.bytes.view();
+/** Written into `bytes`, which is cleared first; returned is a view of it. */
+export function* formatSorted(object: JsonObject, bytes: ByteWriter, onMember?: OnMember): Generator<void, Uint8Array> {
+  bytes.clear();
+  yield* new SortedWriter(bytes).writeObject(object, onMember);
+  return bytes.view();
 }
 
 class SortedWriter {
-  readonly bytes = new ByteWriter(256);
+  private readonly bytes: ByteWriter;
   private values = 0;
+
+  constructor(bytes: ByteWriter) {
+    this.bytes = bytes;
+  }
 
   *writeObject(object: JsonObject, onMember?: OnMember): Generator<void, void> {
     const { bytes } = this;

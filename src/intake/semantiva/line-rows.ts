@@ -1,6 +1,7 @@
 // The lines of a chunk as rows, filled while they are read. What only the journal and the state can tell is added when the
 // chunk is applied: where the rows arrived, and which of them are copies.
 
+import { ByteWriter } from "#base/byte-writer.ts";
 import { UInt32Column } from "#base/columns.ts";
 import type { OnMember } from "#base/json/format-sorted.ts";
 import { lookThrough } from "#base/json/look-through.ts";
@@ -28,6 +29,7 @@ export class LineRows {
   private readonly workspace: string;
   private readonly bodyBytes: number;
   private readonly groupAt = new Map<GroupKey, number>();
+  private readonly scratch = new ByteWriter(0);
   private lastKey: GroupKey | undefined;
   private lastGroup = 0;
   // Made with the first row: most chunks that come alone have rows of one or two tables.
@@ -70,7 +72,7 @@ export class LineRows {
   }
 
   private *pushLifecycle(line: TakenLine, keys: Keys): Generator<void, void> {
-    const context = yield* readContext(line, this.membersInto(line, keys));
+    const context = yield* readContext(line, this.scratch, this.membersInto(line, keys));
     this.lifecycle ??= createRows("lifecycle");
     pushLifecycle(this.lifecycle, line, keys, context);
   }

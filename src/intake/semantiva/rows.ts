@@ -2,6 +2,7 @@
 // also stands in the narrow `lifecycle` table, and the context of a run among the `params`. When and where the record
 // arrived is known only later, and filled in then.
 
+import type { ByteWriter } from "#base/byte-writer.ts";
 import type { Int64Column, NullableColumn } from "#base/columns.ts";
 import { formatSorted, type OnMember } from "#base/json/format-sorted.ts";
 import { lossyOddities, rewriteStrict } from "#base/json/strict.ts";
@@ -64,10 +65,17 @@ export function pushEvent(rows: Rows<"events">, line: TakenLine, keys: Keys): vo
   rows.extra.push("");
 }
 
-/** What a run of a launch runs with, in the order that makes equal contexts equal texts; null when the line has none. */
-export function* readContext({ message }: TakenLine, onMember?: OnMember): Generator<void, Uint8Array | null> {
+/**
+ * What a run of a launch runs with, in the order that makes equal contexts equal texts; null when the line has none. The
+ * text is a view of `scratch`.
+ */
+export function* readContext(
+  { message }: TakenLine,
+  scratch: ByteWriter,
+  onMember?: OnMember,
+): Generator<void, Uint8Array | null> {
   const context = objectAt(message.record, "run_space_context");
-  return context === undefined ? null : yield* formatSorted(context, onMember);
+  return context === undefined ? null : yield* formatSorted(context, scratch, onMember);
 }
 
 export function pushLifecycle(rows: Rows<"lifecycle">, line: TakenLine, keys: Keys, context: Uint8Array | null): void {

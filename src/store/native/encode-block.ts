@@ -49,8 +49,13 @@ export function* encodeSteps<T extends FactTable>(
 ): Generator<void, NativeBlock[]> {
   const types = factTables[table] as unknown as Record<string, ColumnType>;
   const first = Object.keys(types)[0] as string;
-  const columnsOf = (name: string): AnyColumn[] =>
-    rows.map((part) => (part as unknown as Record<string, AnyColumn>)[name] as AnyColumn);
+  const columns = new Map<string, AnyColumn[]>();
+  for (const name of Object.keys(types))
+    columns.set(
+      name,
+      rows.map((part) => (part as unknown as Record<string, AnyColumn>)[name] as AnyColumn),
+    );
+  const columnsOf = (name: string): AnyColumn[] => columns.get(name) as AnyColumn[];
   const lengths = columnsOf(first).map(({ length }) => length);
   for (const name of Object.keys(types)) {
     const isFilled = columnsOf(name).every(({ length }, part) => length === lengths[part]);
