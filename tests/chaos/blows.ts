@@ -123,9 +123,9 @@ async function slowEngine(victim: Victim, random: Random): Promise<void> {
   await victim.ready();
 }
 
-/** The file system of the folder runs full for a few seconds. */
-async function fillDisk(victim: Victim, random: Random): Promise<void> {
-  const path = join(victim.dataDir, "filler");
+/** To the last byte. Returns how to free it again. */
+function fill({ dataDir }: Victim): () => void {
+  const path = join(dataDir, "filler");
   const file = openSync(path, "w");
   try {
     for (const zeros = Buffer.alloc(1 << 20); ; ) writeSync(file, zeros);
@@ -134,8 +134,24 @@ async function fillDisk(victim: Victim, random: Random): Promise<void> {
   } finally {
     closeSync(file);
   }
+  return () => rmSync(path);
+}
+
+/** The file system of the folder runs full for a few seconds. */
+async function fillDisk(victim: Victim, random: Random): Promise<void> {
+  const free = fill(victim);
   await sleep(500 + random() * 3000);
-  rmSync(path);
+  free();
+  await victim.ready();
+}
+
+/** With plans and records that it cannot store. */
+async function startOnFullDisk(victim: Victim, random: Random): Promise<void> {
+  await killWithBacklog(victim, random);
+  const free = fill(victim);
+  victim.launch();
+  await sleep(1000 + random() * 4000);
+  free();
   await victim.ready();
 }
 
@@ -169,7 +185,7 @@ function failCalls(part: Part): Blow {
 }
 
 /** Only where the folder lies on a small file system of its own. */
-export const fillTheDisk = "fill the disk";
+export const onSmallDisks: readonly string[] = ["fill the disk", "start on a full disk"];
 /** Only where strace is installed and may attach. */
 export const failSystemCalls: readonly string[] = ["fail the server's calls", "fail the engine's calls"];
 
@@ -188,7 +204,8 @@ export const blows: Readonly<Record<string, Blow>> = {
   "jump the clock": jumpClock,
   "trouble the engine for an hour": hourOfTrouble,
   "take a whole backup": takeBackup,
-  [fillTheDisk]: fillDisk,
+  "fill the disk": fillDisk,
+  "start on a full disk": startOnFullDisk,
   "fail the server's calls": failCalls("server"),
   "fail the engine's calls": failCalls("engine"),
 };

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRandom } from "../support/random-inputs.ts";
 import { Backups } from "./backups.ts";
-import { blows, failSystemCalls, fillTheDisk } from "./blows.ts";
+import { blows, failSystemCalls, onSmallDisks } from "./blows.ts";
 import { CommandLedger } from "./command-ledger.ts";
 import { listCommands, sendCommands, steeredRun } from "./commander.ts";
 import type { Field } from "./deliver.ts";
@@ -125,7 +125,7 @@ function failOf(senders: Promise<unknown>): Promise<never> {
 function possibleBlows({ diskBytes }: CampaignOptions): string[] {
   const canTrace = spawnSync("strace", ["-V"]).status === 0;
   return Object.keys(blows).filter((name) => {
-    if (name === fillTheDisk) return diskBytes !== undefined;
+    if (onSmallDisks.includes(name)) return diskBytes !== undefined;
     return canTrace || !failSystemCalls.includes(name);
   });
 }
