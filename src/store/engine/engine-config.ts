@@ -52,19 +52,12 @@ export function ownFolders(dataDir: string): EngineFolders {
  */
 const mergeConfig = "<merge_tree><merge_selector_base>10</merge_selector_base></merge_tree>";
 
-/**
- * How long a table that has nothing to merge or to remove rests, in seconds. Whatever changes its rows wakes it at once, so
- * that looking more often only keeps an idle machine awake.
- */
-const restConfig =
-  "<background_processing_pool_thread_sleep_seconds_if_nothing_to_do>5</background_processing_pool_thread_sleep_seconds_if_nothing_to_do>";
-
 export function prepareFolders(dataDir: string): EngineFolders {
   const folders = ownFolders(dataDir);
   for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const users = join(folders.config, "users.xml");
   writeWhereOther(users, usersConfig);
-  const main = `<clickhouse><users_config>${escapeXml(users)}</users_config>${mergeConfig}${restConfig}</clickhouse>\n`;
+  const main = `<clickhouse><users_config>${escapeXml(users)}</users_config>${mergeConfig}</clickhouse>\n`;
   writeWhereOther(join(folders.config, "config.xml"), main);
   return folders;
 }
