@@ -251,6 +251,12 @@ const asked = fc.record({
   toNs: edge,
 });
 
+/** A sum depends on the order of its parts, and where they cancel out, what is left is noise. */
+function roundMean(mean: number | null): string | null {
+  if (mean === null) return null;
+  return Math.abs(mean) < 1e-9 ? "0" : mean.toPrecision(9);
+}
+
 test("is the plain answer, whatever is asked and however the points came in", async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -281,12 +287,7 @@ test("is the plain answer, whatever is asked and however the points came in", as
             };
             const found = await ask(cache, wanted);
             const expected = slowSeries(rows.rows, wanted);
-            // A sum depends on the order of its parts.
-            const rounded = (series: typeof found) =>
-              series.map((one) => ({
-                ...one,
-                mean: one.mean.map((mean) => (mean === null ? null : mean.toPrecision(9))),
-              }));
+            const rounded = (series: typeof found) => series.map((one) => ({ ...one, mean: one.mean.map(roundMean) }));
             expect(rounded(found)).toEqual(rounded(expected));
             expect(rounded(await ask(passing, wanted))).toEqual(rounded(expected));
           }
