@@ -92,13 +92,9 @@ export class IdMap {
     return -1;
   }
 
-  /** Every id, as four words that begin at a place. */
-  visit(look: (words: Uint32Array, at: number) => void): void {
-    for (const part of this.few === null ? this.parts : [this.few]) {
-      if (part === undefined) continue;
-      const { slots } = part;
-      for (let at = 0; at < slots.length; at += slotWords) if (slots[at + valueAt] !== 0) look(slots, at);
-    }
+  /** All ids, a few at a time. None may be added meanwhile. */
+  walk(): IdWalk {
+    return new IdWalk(this.few === null ? this.parts : [this.few]);
   }
 
   /** Rough memory in bytes. */
@@ -134,6 +130,30 @@ export class IdMap {
   private count(part: Part): void {
     part.size++;
     this.size++;
+  }
+}
+
+export class IdWalk {
+  private readonly parts: readonly (Part | undefined)[];
+  private part = 0;
+  private at = 0;
+
+  constructor(parts: readonly (Part | undefined)[]) {
+    this.parts = parts;
+  }
+
+  /** Calls `look` with the next ids, each as four words that begin at a place. */
+  next(count: number, look: (words: Uint32Array, at: number) => void): void {
+    let left = count;
+    for (; this.part < this.parts.length; this.part++, this.at = 0) {
+      const slots = this.parts[this.part]?.slots;
+      if (slots === undefined) continue;
+      for (; this.at < slots.length; this.at += slotWords) {
+        if (slots[this.at + valueAt] === 0) continue;
+        if (left-- === 0) return;
+        look(slots, this.at);
+      }
+    }
   }
 }
 

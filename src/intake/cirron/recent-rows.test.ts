@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
+import { FingerprintSet } from "#base/fingerprint-set.ts";
 import { toIdWords } from "#intake/id-map.ts";
 import { RecentRows, saltId } from "./recent-rows.ts";
 import { keyHigh, keyLow } from "./row-ids.ts";
@@ -49,6 +50,30 @@ it("knows the rows of a filter that is let go by when they were", () => {
   expect(tellers(recent, 61).filter((teller) => teller === "filter")).toHaveLength(8);
   recent.dropFilters(0);
   expect(tellers(recent, 61)).toEqual([...new Array(56).fill("store"), ...new Array(4).fill("memory"), "nobody"]);
+});
+
+it("fills the filter of a generation while the next one fills, so that none of it is left when it goes", () => {
+  const many = { generationRows: 1000, filtersMax: 1 };
+  const recent = new RecentRows(new Map(), many);
+  sendMarks(recent, 0, 1999);
+  const added = vi.spyOn(FingerprintSet.prototype, "add");
+  sendMarks(recent, 1999, 2000);
+  expect(added).not.toHaveBeenCalled();
+  added.mockRestore();
+  expect(new Set(tellers(recent, 1000))).toEqual(new Set(["filter"]));
+});
+
+it("fills another filter when the one that it was filling is let go", () => {
+  const many = { generationRows: 1000, filtersMax: 1 };
+  const recent = new RecentRows(new Map(), many);
+  sendMarks(recent, 0, 2500);
+  recent.dropFilters(0);
+  sendMarks(recent, 2500, 3000);
+  const told = tellers(recent, 3001);
+  expect(new Set(told.slice(0, 1000))).toEqual(new Set(["store"]));
+  expect(new Set(told.slice(1000, 2000))).toEqual(new Set(["filter"]));
+  expect(new Set(told.slice(2000, 3000))).toEqual(new Set(["memory"]));
+  expect(told[3000]).toBe("nobody");
 });
 
 it("asks no filter about a row that begins after all of the filter have ended", () => {

@@ -8,7 +8,7 @@
 // that was dropped has ended.
 
 import { FingerprintSet } from "#base/fingerprint-set.ts";
-import { IdMap, idWords } from "#intake/id-map.ts";
+import { IdMap, type IdWalk, idWords } from "#intake/id-map.ts";
 import { idSalts } from "#model/id-salts.ts";
 import { hourOfTime, keyHigh, keyLow } from "./row-ids.ts";
 
@@ -49,6 +49,18 @@ export interface TimedFilter {
 interface Sealed extends RowFilter {
   readonly hours: Map<number, number>;
 }
+
+/**
+ * The ids of the elder generation on their way into a filter. They go there while rows are added to the younger, a few at a
+ * time, because half a million of them at once would hold everybody up.
+ */
+interface Sealing {
+  readonly filter: Sealed;
+  readonly left: IdWalk;
+}
+
+/** After so many rows that are added, twice as many ids of the elder generation are sealed: they are done before it goes. */
+const sealEvery = 64;
 
 /** What stands in a row's `flags`. */
 const arrivedFlag = 1;
@@ -101,6 +113,8 @@ export class RecentRows {
   private current: Generation;
   private previous: Generation;
   private sealed: Sealed[] = [];
+  /** Null before the first rows are added, and when its filter was dropped. */
+  private sealing: Sealing | null = null;
   /** The hours of rows that only the store knows; null if every hour may be one. */
   private storedHours: Map<number, number> | null;
   /** No row that begins later is one of those. */
@@ -147,6 +161,7 @@ export class RecentRows {
     const { current } = this;
     const entry = current.count++;
     if (entry === current.owners.length) current.grow();
+    if (entry % sealEvery === 0) this.sealSome(sealEvery * 2);
     current.ids.set(entry);
     current.noteTimes(start, end);
     current.owners[entry] = owner;
@@ -249,17 +264,30 @@ export class RecentRows {
   rotate(storedPosition: number): number {
     const { previous } = this;
     if (previous.position > storedPosition) return -1;
-    if (previous.count > 0) this.seal(previous);
+    this.seal();
+    this.sealing = null;
     this.previous = this.current;
     this.current = new Generation(this.previous.number + 1);
     return previous.number;
   }
 
-  private seal(generation: Generation): void {
-    const { ids, hours } = this.filterFor(generation.count);
-    generation.ids.visit((words, at) => ids.add(keyLow(words, at), keyHigh(words, at)));
-    generation.endHour();
-    for (const [hour, end] of generation.hours) noteEnd(hours, hour, end);
+  /** A filter says something only about its hours, so until the generation goes nobody is misled by its ids. */
+  private sealSome(count: number): Sealed | null {
+    const { previous } = this;
+    if (previous.count === 0) return null;
+    this.sealing ??= { filter: this.filterFor(previous.count), left: previous.ids.walk() };
+    const { filter, left } = this.sealing;
+    left.next(count, (words, at) => filter.ids.add(keyLow(words, at), keyHigh(words, at)));
+    return filter;
+  }
+
+  private seal(): void {
+    const { previous } = this;
+    const filter = this.sealSome(previous.count);
+    if (filter === null) return;
+    previous.endHour();
+    for (const [hour, end] of previous.hours) noteEnd(filter.hours, hour, end);
+    if (!this.sealed.includes(filter)) this.sealed.push(filter);
     this.dropFilters(1);
   }
 
@@ -267,6 +295,7 @@ export class RecentRows {
   dropFilters(share: number): void {
     while (this.sealed.length > this.limits.filtersMax * share) {
       const oldest = this.sealed.shift() as Sealed;
+      if (oldest === this.sealing?.filter) this.sealing = null;
       if (this.storedHours !== null) for (const [hour, end] of oldest.hours) noteEnd(this.storedHours, hour, end);
       this.storedUntil = Math.max(this.storedUntil, lastEnd(oldest.hours));
     }
@@ -277,9 +306,7 @@ export class RecentRows {
     if (last !== undefined && last.ids.size + rows <= last.ids.capacity) return last;
     // A generation holds more than it should while the store is behind.
     const capacity = Math.max(this.limits.generationRows * generationsPerFilter, rows);
-    const made = { ids: new FingerprintSet(capacity), hours: new Map<number, number>() };
-    this.sealed.push(made);
-    return made;
+    return { ids: new FingerprintSet(capacity), hours: new Map<number, number>() };
   }
 
   private of(entry: number): Generation {
