@@ -43,7 +43,7 @@ export interface WriterOptions {
 /** Rows that come within this time of the last plan keep coming. */
 const steadyMs = 1000;
 /** What comes together, as the pieces of one round of senders do, is there within this time. */
-const togetherMs = 20;
+const togetherMs = 40;
 const refusedRetryMsDefault = 15_000;
 
 export class StoreWriter {
