@@ -17,9 +17,9 @@ const attemptMs = 150;
 export async function giveWay(pid: number): Promise<void> {
   const nice = Math.min(niceMax, getPriority() + steps);
   for (const thread of threadsOf(pid)) lower(thread, nice);
-  const session = sessionNiceOf("self");
-  if (session === null) return;
-  const sessionNice = Math.min(niceMax, session + steps);
+  if (sessionNiceOf(pid) === null) return;
+  // A server that a container's first process started without a session of its own counts as not nice at all.
+  const sessionNice = Math.min(niceMax, (sessionNiceOf("self") ?? 0) + steps);
   for (let attempt = 0; attempt < attemptsMax && sessionNiceOf(pid) !== sessionNice; attempt++) {
     if (attempt > 0) await sleep(attemptMs, undefined, { ref: false });
     lowerSession(pid, sessionNice);

@@ -95,7 +95,7 @@ describe("the engine process", () => {
     const hasGivenWay = (): void => {
       const { threads, session } = nicenessOf(supervisor.pid as number);
       expect(Math.min(...threads)).toBe(lower(own.threads[0] as number));
-      expect(session).toBe(own.session === null ? null : lower(own.session));
+      expect(session).toBe(before.session === null ? null : lower(own.session ?? 0));
     };
     await vi.waitFor(hasGivenWay, 5000);
     process.kill(supervisor.pid as number, "SIGKILL");
