@@ -1,5 +1,5 @@
-import { afterEach, expect, test, vi } from "vitest";
-import { nowNs } from "./clock.ts";
+import { afterEach, expect, it, test, vi } from "vitest";
+import { nowNs, type SenderNs, type ServerNs } from "./clock.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -12,3 +12,12 @@ test.each([8 * 3600_000, -3600_000])(
     expect(Math.abs(Number(nowNs() / 1_000_000n) - (real() + byMs))).toBeLessThan(1000);
   },
 );
+
+it("keeps the times of senders and its own apart when types are checked", () => {
+  const sent: SenderNs = 5n;
+  // @ts-expect-error The sender's clock is not ours.
+  const received: ServerNs = sent;
+  // @ts-expect-error Nor is ours the sender's.
+  const stamped: SenderNs = nowNs();
+  expect([received, stamped > sent]).toEqual([5n, true]);
+});

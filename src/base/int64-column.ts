@@ -11,7 +11,7 @@ const scratch = new BigInt64Array(1);
 const scratchWords = new Uint32Array(scratch.buffer);
 
 /** 64-bit integers as pairs of little-endian words, so that no BigInt is made on the hot path. */
-export class Int64Column {
+export class Int64Column<T extends bigint = bigint> {
   words: Uint32Array = noWords;
   length = 0;
 
@@ -24,7 +24,7 @@ export class Int64Column {
   }
 
   /** Adds one value until the column has this many. */
-  padTo(length: number, value: bigint): void {
+  padTo(length: number, value: T): void {
     if (length <= this.length) return;
     scratch[0] = value;
     const low = scratchWords[0] as number;
@@ -50,21 +50,21 @@ export class Int64Column {
     this.pushWords(value >>> 0, Math.floor(value / two32));
   }
 
-  pushBigInt(value: bigint): void {
+  pushBigInt(value: T): void {
     scratch[0] = value;
     this.pushWords(scratchWords[0] as number, scratchWords[1] as number);
   }
 
-  setBigInt(row: number, value: bigint): void {
+  setBigInt(row: number, value: T): void {
     scratch[0] = value;
     this.words[row * 2] = scratchWords[0] as number;
     this.words[row * 2 + 1] = scratchWords[1] as number;
   }
 
-  at(row: number): bigint {
+  at(row: number): T {
     scratchWords[0] = this.words[row * 2] as number;
     scratchWords[1] = this.words[row * 2 + 1] as number;
-    return scratch[0] as bigint;
+    return scratch[0] as T;
   }
 
   /** Makes room for this many values. */

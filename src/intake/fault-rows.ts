@@ -2,12 +2,13 @@
 
 import { createHash } from "node:crypto";
 import { blastOf, type Fault } from "#model/fault.ts";
+import type { GroupName } from "#model/names.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import type { ArrivedAt } from "./input.ts";
 
 export interface FaultContext extends Pick<ArrivedAt, "workspace" | "transport" | "receivedNs" | "position"> {
   /** '' when the run is not known. */
-  readonly groupKey: string;
+  readonly groupKey: GroupName;
   readonly protocol: string;
 }
 

@@ -6,7 +6,7 @@
 
 import { promisify } from "node:util";
 import { gunzip, gunzipSync, inflate, inflateSync } from "node:zlib";
-import { nowNs } from "#base/clock.ts";
+import { nowNs, type ServerNs } from "#base/clock.ts";
 
 /** A body as it was sent. It is what the journal keeps: a tenth of the bytes to write and sync. */
 export interface PackedBody {
@@ -24,7 +24,7 @@ export interface Arrival {
   readonly runOverride: string | null;
   /** By import of something that was written earlier, not from a live client. */
   readonly imported: boolean;
-  readonly receivedNs: bigint;
+  readonly receivedNs: ServerNs;
   /** How many faults are kept one by one. A large body makes several records, which share the usual bound. */
   readonly faultsMax?: number;
   /** The journal record that this one stands for: that could not be applied when its turn came, and was put off. */

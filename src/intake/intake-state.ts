@@ -1,8 +1,10 @@
 // What intake knows of the records that came before: identities, groups and the runs they belong to. It is bounded, and
 // derived: what memory has dropped is read from the store when a record names it, before that record is applied.
 
+import type { ServerNs } from "#base/clock.ts";
 import type { Fault } from "#model/fault.ts";
 import { type GroupKey, groupPrefix, parseGroupKey } from "#model/group-key.ts";
+import type { GroupName, RunId } from "#model/names.ts";
 import type { TimeWindow } from "./away-events.ts";
 import { CirronMemory, type CirronOutline } from "./cirron/memory.ts";
 import { type CirronLimits, defaultCirronLimits } from "./cirron/workspace.ts";
@@ -46,7 +48,7 @@ export interface IntakeStateOptions {
 /** A fault and the group it stands with; '' when that is not known. */
 export interface PlacedFault {
   readonly fault: Fault;
-  readonly groupKey: string;
+  readonly groupKey: GroupName;
 }
 
 /** All that a protocol needs to know whose records are known within their groups. */
@@ -80,12 +82,12 @@ export class IntakeState {
   }
 
   /** The run that a group's records name now, if the group is in memory. */
-  runOf(groupKey: string): string | undefined {
+  runOf(groupKey: GroupName): RunId | undefined {
     return this.groups.runOf(groupKey) ?? this.cirron.runOf(groupKey);
   }
 
   /** As above, with what people joined. */
-  joinedRunOf(groupKey: string): string | undefined {
+  joinedRunOf(groupKey: GroupName): string | undefined {
     const runId = this.runOf(groupKey);
     if (runId === undefined || this.joins.isEmpty) return runId;
     return this.joins.runOf(parseGroupKey(groupKey).workspace, runId);
@@ -137,7 +139,7 @@ export class IntakeState {
   }
 
   /** Lets go of what is beyond the limits, of what is stored: `storedPosition` is the last journal record that is. */
-  shrink(storedPosition: number, appliedPosition: number, nowNs: bigint, to: ShrinkTo = "limits"): void {
+  shrink(storedPosition: number, appliedPosition: number, nowNs: ServerNs, to: ShrinkTo = "limits"): void {
     const share = keptShare[to];
     this.groups.shrink(this.limits.groupBytesMax * share, storedPosition);
     if (storedPosition >= appliedPosition) this.faults.shrink(share === 0);

@@ -2,13 +2,14 @@
 // applied, and stays in the journal.
 
 import type { GroupKey } from "#model/group-key.ts";
+import type { GroupName } from "#model/names.ts";
 import type { StateRow } from "#model/state-tables.ts";
 import type { TimeWindow } from "./away-events.ts";
 import type { CirronStore } from "./cirron/recall.ts";
 import type { LoadingGroup } from "./known-groups.ts";
 
 export interface FaultName {
-  readonly groupKey: string;
+  readonly groupKey: GroupName;
   readonly code: string;
   readonly id: string;
 }

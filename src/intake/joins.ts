@@ -1,6 +1,7 @@
 // The runs that people joined to others, as far as what is live has to be told under the right run. What is stored is
 // never touched by a join: answers find it by `store/joined-groups.ts`. They are few, made by hand, so all are known.
 
+import type { ServerNs } from "#base/clock.ts";
 import type { RunId, Workspace } from "#model/names.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 
@@ -42,7 +43,7 @@ export class Joins {
    * A run goes on under another id, because what came late says who it is: what it was joined to follows, and what was
    * joined to it as well when nothing is left under its old id.
    */
-  follow(workspace: Workspace, before: string, now: string, isWhole: boolean, nowNs: bigint): StateChange[] {
+  follow(workspace: Workspace, before: string, now: string, isWhole: boolean, nowNs: ServerNs): StateChange[] {
     const mine = this.joined.get(`${workspace}/${before}`);
     const changed = [
       ...(mine === undefined || mine.into_run === now ? [] : [{ ...mine, run_id: now }]),
@@ -56,7 +57,7 @@ export class Joins {
   }
 
   /** What undoes the joins to a run, when it is deleted. */
-  toParted(workspace: Workspace, runId: RunId, nowNs: bigint): StateChange[] {
+  toParted(workspace: Workspace, runId: RunId, nowNs: ServerNs): StateChange[] {
     return this.partsOf(workspace, runId).map((row) => ({
       table: "joins",
       row: { ...row, parted: 1, version: nowNs },

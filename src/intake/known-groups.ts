@@ -7,8 +7,10 @@
 
 import assert from "node:assert/strict";
 import { BloomChain } from "#base/bloom-chain.ts";
+import type { ServerNs } from "#base/clock.ts";
 import { SparseMap } from "#base/sparse-map.ts";
 import { type GroupKey, parseGroupKey } from "#model/group-key.ts";
+import type { GroupName, RunId } from "#model/names.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import type { AwayEvents, AwayPart, TimeWindow } from "./away-events.ts";
 import { IdMap } from "./id-map.ts";
@@ -23,7 +25,7 @@ export interface GroupCause {
   /** The run that a path, a wrapper or `--run-id` named. */
   readonly runOverride: string | null;
   readonly imported: boolean;
-  readonly receivedNs: bigint;
+  readonly receivedNs: ServerNs;
 }
 
 interface KnownGroup {
@@ -114,7 +116,7 @@ export class KnownGroups {
     this.filter.add(groupKey);
   }
 
-  runOf(groupKey: string): string | undefined {
+  runOf(groupKey: GroupName): RunId | undefined {
     return this.known.get(groupKey)?.row?.runId;
   }
 
@@ -176,7 +178,7 @@ export class KnownGroups {
    * What the store says of a group after another collector wrote it. Both collectors choose as if all arrivals had come
    * to one of them; returned is the row that should stand there instead, if any.
    */
-  merge(row: StateRow<"groups">, nowNs: bigint): StateChange[] {
+  merge(row: StateRow<"groups">, nowNs: ServerNs): StateChange[] {
     this.filter.add(row.group_key);
     const group = this.known.get(row.group_key);
     const before = group?.row ?? null;
@@ -191,7 +193,7 @@ export class KnownGroups {
   }
 
   /** The group was deleted: its records are new when they arrive again. */
-  forget(groupKey: string): void {
+  forget(groupKey: GroupName): void {
     this.known.delete(groupKey);
   }
 
@@ -271,7 +273,7 @@ function sizeOf({ workers, lines }: KnownGroup): number {
 }
 
 /** A row that is written later wins, whatever the clocks say. */
-function laterVersion(before: bigint | undefined, nowNs: bigint): bigint {
+function laterVersion(before: bigint | undefined, nowNs: ServerNs): bigint {
   return before !== undefined && before >= nowNs ? before + 1n : nowNs;
 }
 

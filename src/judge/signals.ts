@@ -1,5 +1,6 @@
 // Whether a rule's condition holds now: pure functions over what is remembered of a run.
 
+import type { ServerNs } from "#base/clock.ts";
 import { smallestOf } from "#base/extremes.ts";
 import type { RunMoment } from "./finding.ts";
 import { type Rule, toKeyTest } from "./rule.ts";
@@ -25,7 +26,7 @@ export interface Signal {
 }
 
 export interface Moment {
-  readonly nowNs: bigint;
+  readonly nowNs: ServerNs;
   /** A worker is connected, or something of the run just arrived. */
   readonly isAlive: boolean;
   /** The median step of runs that rules name as yardsticks, in nanoseconds; runs without steps are missing. */

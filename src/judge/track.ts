@@ -2,6 +2,7 @@
 // run is bounded, and a new point costs the same however long the run is. To try a rule on the past, feed it a stored
 // run, oldest first.
 
+import type { SenderNs, ServerNs } from "#base/clock.ts";
 import { SparseMap } from "#base/sparse-map.ts";
 import type { RankWindow } from "./evidence.ts";
 import type { RunMoment } from "./finding.ts";
@@ -13,7 +14,7 @@ export interface TrackPoint {
   readonly phase: string;
   readonly worker: string;
   readonly step: bigint | null;
-  readonly tsNs: bigint;
+  readonly tsNs: SenderNs;
   readonly value: number;
 }
 
@@ -21,7 +22,7 @@ export interface TrackPoint {
 export interface TrackStep {
   readonly worker: string;
   readonly step: bigint;
-  readonly tsNs: bigint;
+  readonly tsNs: SenderNs;
   readonly tookNs: number | null;
 }
 
@@ -177,7 +178,7 @@ export class SeriesTrack {
 export class StepTrack {
   readonly worker: string;
   step: bigint;
-  tsNs: bigint;
+  tsNs: SenderNs;
   count = 0;
   readonly took: LastValues = new LastValues(tookMax);
   readonly first: number[] = [];
@@ -206,7 +207,7 @@ export class StepTrack {
     if (!this.isTimed) this.addToWindow(step, took);
   }
 
-  private perStep(step: bigint, tsNs: bigint): number {
+  private perStep(step: bigint, tsNs: SenderNs): number {
     return Number(tsNs - this.tsNs) / Math.max(1, Number(step - this.step));
   }
 
@@ -249,8 +250,8 @@ export class RunTrack {
   heardNs = 0n;
   /** When a new step last arrived, likewise. */
   steppedNs = 0n;
-  firstNs: bigint | null = null;
-  checkpointNs: bigint | null = null;
+  firstNs: SenderNs | null = null;
+  checkpointNs: SenderNs | null = null;
   /** Time spent waiting for others within a worker's current step. */
   private readonly waits = new SparseMap<string, number>();
   /** The series of the last point: the next one is often of the same, or of the one that followed it before. */
@@ -268,7 +269,7 @@ export class RunTrack {
     for (const series of this.series.values()) series.widen(this.roomOf(series.key));
   }
 
-  addPoint(point: TrackPoint, receivedNs: bigint): void {
+  addPoint(point: TrackPoint, receivedNs: ServerNs): void {
     const { step, tsNs, worker } = point;
     this.firstNs ??= tsNs;
     const series = this.seriesOf(point);
@@ -302,7 +303,7 @@ export class RunTrack {
     return series;
   }
 
-  addStep(step: TrackStep, receivedNs: bigint): void {
+  addStep(step: TrackStep, receivedNs: ServerNs): void {
     this.firstNs ??= step.tsNs;
     const tookNs = step.tookNs === null ? null : Math.max(1, step.tookNs - this.takeWait(step.worker));
     const { lastStepped } = this;
@@ -327,7 +328,7 @@ export class RunTrack {
     this.waits.set(worker, (this.waits.get(worker) ?? 0) + ns);
   }
 
-  addCheckpoint(tsNs: bigint): void {
+  addCheckpoint(tsNs: SenderNs): void {
     if (this.checkpointNs === null || tsNs > this.checkpointNs) this.checkpointNs = tsNs;
   }
 

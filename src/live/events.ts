@@ -5,6 +5,7 @@ import type { LiveEvent } from "#api/contract/live.ts";
 import type { LogRow } from "#api/contract/record.ts";
 import { toFloat } from "#api/contract/scalar.ts";
 import type { AnyTablePart, Batch } from "#model/batch.ts";
+import type { GroupName, RunId } from "#model/names.ts";
 import { formatRowPlace } from "#model/positions.ts";
 import type { StateRow } from "#model/state-tables.ts";
 import type { Rows } from "#model/tables.ts";
@@ -16,7 +17,7 @@ export interface LiveEntry {
   readonly position: number;
   readonly workspace: string;
   readonly batch: Batch;
-  readonly runOf: (groupKey: string) => string | undefined;
+  readonly runOf: (groupKey: GroupName) => RunId | undefined;
 }
 
 /** What subscribers are told of rows. */

@@ -3,11 +3,13 @@ import { expect, it } from "vitest";
 import {
   formatGroupKey,
   formatLaunchKey,
+  type GroupKey,
   groupKinds,
   inWorkspace,
   parseGroupKey,
   withoutWorkspace,
 } from "./group-key.ts";
+import type { GroupName, RunId, Workspace } from "./names.ts";
 
 it("writes keys as they are stored", () => {
   expect(formatGroupKey("default", groupKinds.xtrackRun, "sweep/7")).toBe("default/x/sweep/7");
@@ -34,4 +36,15 @@ it("has a letter of its own for every kind", () => {
   const letters = Object.values(groupKinds);
   expect(new Set(letters).size).toBe(letters.length);
   for (const letter of letters) expect(letter).toMatch(/^[a-z]$/);
+});
+
+it("keeps the names of groups, runs, workspaces and workers apart when types are checked", () => {
+  const run: RunId = "sweep/7";
+  // @ts-expect-error A run is not a group: rows of several groups belong to it.
+  const group: GroupName = run;
+  // @ts-expect-error Nor is a workspace a run.
+  const other: RunId = "default" as Workspace;
+  // @ts-expect-error A key is built, not written down.
+  const built: GroupKey = "default/x/sweep/7";
+  expect([group, other, built]).toEqual(["sweep/7", "default", "default/x/sweep/7"]);
 });

@@ -2,10 +2,12 @@
 // with every row and never changes, so neither may this grammar. A workspace has no slash and a kind is one letter, so
 // the own id is everything after the second slash, slashes of its own included.
 
+import type { GroupName } from "./names.ts";
+
 declare const brand: unique symbol;
 
 /** A group key that was built, not any text. */
-export type GroupKey = string & { readonly [brand]: "GroupKey" };
+export type GroupKey = GroupName & { readonly [brand]: "GroupKey" };
 
 /** Who makes the group. Letters are stored: a new protocol takes a new one, and none is ever used again. */
 export const groupKinds = {

@@ -9,3 +9,5 @@ export type Workspace = Name<"workspace">;
 export type RunId = Name<"run">;
 /** '' for a worker that has none. */
 export type WorkerId = Name<"worker">;
+/** The key of a group as it comes from a store or another collector; group-key.ts builds those of new rows. */
+export type GroupName = Name<"group">;

@@ -11,6 +11,7 @@
 //   raw          the record's exact text, only when columns and `extra` cannot rebuild it, else ''
 // A row's `group_key` never changes; the `groups` table says which run it belongs to today.
 
+import type { SenderNs, ServerNs } from "#base/clock.ts";
 import {
   ArrayColumn,
   DictColumn,
@@ -301,11 +302,15 @@ interface ColumnOf {
 export type ColumnType = keyof ColumnOf;
 export type AnyColumn = ColumnOf[ColumnType];
 
-/** The growable columns of one table. */
+/** The growable columns of one table. Times are the sender's, but for when a row arrived. */
 export type Rows<T extends FactTable> = {
-  readonly [C in keyof (typeof factTables)[T]]: (typeof factTables)[T][C] extends ColumnType
-    ? ColumnOf[(typeof factTables)[T][C]]
-    : never;
+  readonly [C in keyof (typeof factTables)[T]]: C extends "received_ns"
+    ? Int64Column<ServerNs>
+    : C extends "ts_ns" | "start_ns" | "end_ns"
+      ? Int64Column<SenderNs>
+      : (typeof factTables)[T][C] extends ColumnType
+        ? ColumnOf[(typeof factTables)[T][C]]
+        : never;
 };
 
 const makers: { readonly [T in ColumnType]: () => ColumnOf[T] } = {

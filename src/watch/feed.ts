@@ -1,10 +1,11 @@
 // Feeds applied batches to what is remembered of their runs. It runs for every record, so points that nobody watches must
 // cost no more than one look at the dictionary of their keys.
 
+import type { ServerNs } from "#base/clock.ts";
 import type { DictColumn } from "#base/columns.ts";
 import { stepSpan, waitSpans } from "#judge/names.ts";
 import type { AnyTablePart } from "#model/batch.ts";
-import type { WorkerId } from "#model/names.ts";
+import type { GroupName, WorkerId } from "#model/names.ts";
 import type { Rows } from "#model/tables.ts";
 import type { TrackSink } from "./run-watch.ts";
 
@@ -14,11 +15,11 @@ export interface FeedPorts {
    * the group's rows arrived: records that are told together did not come together. `isPlain`: they are what a run sends
    * all the time, and as a rule the table of runs says of it what it said before.
    */
-  trackOf(groupKey: string, arrivedNs: bigint, isPlain: boolean): TrackSink | undefined;
+  trackOf(groupKey: GroupName, arrivedNs: ServerNs, isPlain: boolean): TrackSink | undefined;
   /** Numbered events of a worker that were not known before. */
-  hearNumbers(groupKey: string, worker: WorkerId, first: bigint, last: bigint): void;
+  hearNumbers(groupKey: GroupName, worker: WorkerId, first: bigint, last: bigint): void;
   isWatched(key: string): boolean;
-  readonly receivedNs: bigint;
+  readonly receivedNs: ServerNs;
 }
 
 const isWait = new RegExp(waitSpans, "i");
@@ -61,7 +62,7 @@ export function feedParts(parts: readonly AnyTablePart[], ports: FeedPorts): voi
 
 /** Most groups have rows of several tables, which as a rule arrived together. */
 function rememberTracks({ trackOf }: FeedPorts): FeedPorts["trackOf"] {
-  const found = new Map<string, { track: TrackSink | undefined; arrivedNs: bigint; isPlain: boolean }>();
+  const found = new Map<string, { track: TrackSink | undefined; arrivedNs: ServerNs; isPlain: boolean }>();
   return (groupKey, arrivedNs, isPlain) => {
     const known = found.get(groupKey);
     if (known !== undefined && known.arrivedNs <= arrivedNs && (isPlain || !known.isPlain)) return known.track;
@@ -134,7 +135,7 @@ function pointAt(rows: Rows<"metrics">, row: number) {
   };
 }
 
-function feedSpans(rows: Rows<"spans">, trackAt: TrackAt, receivedNs: bigint): void {
+function feedSpans(rows: Rows<"spans">, trackAt: TrackAt, receivedNs: ServerNs): void {
   const kinds = rows.name.keys.map((name) => (name === stepSpan ? 1 : isWait.test(name) ? 2 : 0));
   for (let row = 0; row < rows.name.length; row++) {
     const kind = kinds[rows.name.codes[row] as number];

@@ -6,6 +6,7 @@ import { readCheckpoints, streamTrackPoints, streamTrackSpans } from "#store/rea
 import type { Store } from "#store/store.ts";
 
 interface Replayed {
+  /** The sender's time, which also stands for when it came. */
   readonly tsNs: bigint;
   /** Whose it is. */
   readonly group: string;
@@ -31,13 +32,16 @@ export async function* replayRun(store: Store, range: ReplayRange): AsyncGenerat
 }
 
 async function* replayPoints(store: Store, range: ReplayRange & { readonly limit: number }): AsyncGenerator<Replayed> {
-  for await (const { group_key: group, ts_ns, ...point } of streamTrackPoints(store, range))
-    yield { tsNs: ts_ns, group, give: (track) => track.addPoint({ ...point, tsNs: ts_ns }, ts_ns) };
+  for await (const { group_key: group, ts_ns, ...point } of streamTrackPoints(store, range)) {
+    const tsNs: bigint = ts_ns;
+    yield { tsNs, group, give: (track) => track.addPoint({ ...point, tsNs }, tsNs) };
+  }
 }
 
 async function* replaySpans(store: Store, range: ReplayRange & { readonly limit: number }): AsyncGenerator<Replayed> {
   for await (const row of streamTrackSpans(store, range, { step: stepSpan, waits: `(?i)${waitSpans}` })) {
-    const { group_key: group, worker, name, index: step, end_ns: tsNs } = row;
+    const { group_key: group, worker, name, index: step } = row;
+    const tsNs: bigint = row.end_ns;
     const tookNs = Number(tsNs - row.start_ns);
     yield {
       tsNs,

@@ -2,9 +2,10 @@
 // watched is read from the store; meanwhile what comes is kept in order.
 
 import assert from "node:assert/strict";
+import type { SenderNs, ServerNs } from "#base/clock.ts";
 import { SparseMap } from "#base/sparse-map.ts";
 import { RunTrack, type SeriesRoom, type TrackPoint, type TrackStep } from "#judge/track.ts";
-import type { RunId, WorkerId, Workspace } from "#model/names.ts";
+import type { GroupName, RunId, WorkerId, Workspace } from "#model/names.ts";
 import type { Sources } from "#query/sources.ts";
 import { readFirings } from "#store/reader/firings.ts";
 import { readFirstArrivals } from "#store/reader/track.ts";
@@ -15,11 +16,11 @@ import type { TableSight } from "./table-rules.ts";
 
 /** Takes what has just arrived. */
 export interface TrackSink {
-  heardNs: bigint;
-  addPoint(point: TrackPoint, receivedNs: bigint): void;
-  addStep(step: TrackStep, receivedNs: bigint): void;
+  heardNs: ServerNs;
+  addPoint(point: TrackPoint, receivedNs: ServerNs): void;
+  addStep(step: TrackStep, receivedNs: ServerNs): void;
   addWait(worker: WorkerId, ns: number): void;
-  addCheckpoint(tsNs: bigint): void;
+  addCheckpoint(tsNs: SenderNs): void;
 }
 
 type RoomOf = (key: string) => SeriesRoom;
@@ -51,11 +52,11 @@ class Waiting implements TrackSink {
     this.heard = new RunTrack(roomOf);
   }
 
-  addPoint(point: TrackPoint, receivedNs: bigint): void {
+  addPoint(point: TrackPoint, receivedNs: ServerNs): void {
     this.keep((track) => track.addPoint(point, receivedNs));
   }
 
-  addStep(step: TrackStep, receivedNs: bigint): void {
+  addStep(step: TrackStep, receivedNs: ServerNs): void {
     this.keep((track) => track.addStep(step, receivedNs));
   }
 
@@ -63,7 +64,7 @@ class Waiting implements TrackSink {
     this.keep((track) => track.addWait(worker, ns));
   }
 
-  addCheckpoint(tsNs: bigint): void {
+  addCheckpoint(tsNs: SenderNs): void {
     this.keep((track) => track.addCheckpoint(tsNs));
   }
 
@@ -80,7 +81,7 @@ class Waiting implements TrackSink {
 }
 
 interface Numbered {
-  readonly groupKey: string;
+  readonly groupKey: GroupName;
   readonly worker: WorkerId;
   last: bigint;
 }
@@ -178,7 +179,7 @@ export class RunWatch {
    * A record of one of its groups; says whether the group is remembered. Records that came over several connections are
    * not in the order of their arrival.
    */
-  heard(groupKey: string, arrivedNs: bigint, position: number): boolean {
+  heard(groupKey: GroupName, arrivedNs: ServerNs, position: number): boolean {
     this.isDue = true;
     this.idleRules = null;
     this.heardPosition = position;
@@ -197,7 +198,7 @@ export class RunWatch {
   }
 
   /** Events that are not the next of their worker leave a gap or close one, which the table tells. */
-  heardNumbers(groupKey: string, worker: WorkerId, first: bigint, last: bigint): void {
+  heardNumbers(groupKey: GroupName, worker: WorkerId, first: bigint, last: bigint): void {
     const { lastNumbered } = this;
     const isSame = lastNumbered?.groupKey === groupKey && lastNumbered.worker === worker;
     const before = isSame ? lastNumbered : this.numbered.get(`${groupKey}\0${worker}`);
@@ -215,7 +216,7 @@ export class RunWatch {
   }
 
   /** The table was asked, when the store had everything up to `stored`. */
-  saw(sight: TableSight | null, seenNs: bigint, stored: number): void {
+  saw(sight: TableSight | null, seenNs: ServerNs, stored: number): void {
     this.sight = sight;
     this.seenNs = seenNs;
     this.seenPosition = stored;
@@ -232,12 +233,12 @@ export class RunWatch {
   }
 
   /** The group belongs to another run now. */
-  part(groupKey: string): void {
+  part(groupKey: GroupName): void {
     this.heardFrom.delete(groupKey);
   }
 
   /** Whether everything of a group was heard whose first record arrived then. */
-  hasHeardWhole(groupKey: string, firstArrivalNs: bigint): boolean {
+  hasHeardWhole(groupKey: GroupName, firstArrivalNs: ServerNs): boolean {
     const heardNs = this.heardFrom.get(groupKey);
     return this.waiting !== null && heardNs !== undefined && firstArrivalNs >= heardNs;
   }
@@ -270,7 +271,7 @@ export class RunWatch {
   }
 
   /** The store knows no more; from now on it remembers by itself. */
-  settle(nowNs: bigint): void {
+  settle(nowNs: ServerNs): void {
     const { waiting } = this;
     if (waiting === null) return;
     const track = this.ownTrack;
@@ -338,7 +339,7 @@ export async function rememberRuns(
   { store }: Pick<Sources, "store">,
   looked: readonly LookedAt[],
   keys: string,
-  nowNs: bigint,
+  nowNs: ServerNs,
 ): Promise<void> {
   for (const { run, groups } of looked) run.recognise(groups);
   const fresh = await leaveStrange(

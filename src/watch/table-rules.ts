@@ -1,5 +1,6 @@
 // Rules over the table of runs: which of some runs a rule is about, and which match what it waits for.
 
+import type { ServerNs } from "#base/clock.ts";
 import { conditionOf, type Rule } from "#judge/rule.ts";
 import type { Signal } from "#judge/signals.ts";
 import { type Filter, fieldsOf, parseFilter } from "#query/runs/filter.ts";
@@ -15,7 +16,7 @@ export interface TableSight {
   readonly status: RunStatus;
   readonly name: string;
   readonly groups: readonly string[];
-  readonly updatedNs: bigint;
+  readonly updatedNs: ServerNs;
   /** Names of rules that are about this run. */
   readonly about: ReadonlySet<string>;
   /** By rule: what it waits for is there. */
@@ -61,7 +62,7 @@ function toFilter(text: string): Filter | null {
   return parsed.ok ? parsed.filter : null;
 }
 
-function toSight(view: RunsView, place: number, tested: readonly Tested[], nowNs: bigint): TableSight {
+function toSight(view: RunsView, place: number, tested: readonly Tested[], nowNs: ServerNs): TableSight {
   const row = view.rowAt(place);
   const about = new Set<string>();
   const signals = new Map<string, Signal>();
@@ -80,7 +81,7 @@ function toSight(view: RunsView, place: number, tested: readonly Tested[], nowNs
   };
 }
 
-function toSignal(rule: Rule, row: RunRow, nowNs: bigint): Signal {
+function toSignal(rule: Rule, row: RunRow, nowNs: ServerNs): Signal {
   const { head } = row;
   const at = { step: null, tsNs: head.endNs ?? head.lastReceivedNs ?? nowNs };
   const said = (text: string, evidence: readonly string[] = []): Signal => ({ text, evidence, at, metric: "" });

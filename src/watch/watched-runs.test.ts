@@ -61,7 +61,7 @@ it("forgets the groups of a run with it", () => {
 
 it("remembers ten thousand runs that go on, and looks at them in turn", () => {
   const runs = new WatchedRuns(
-    (groupKey) => groupKey,
+    (key: string) => key,
     () => ({ values: 8, smoothed: 8 }),
   );
   const names = Array.from({ length: 12_000 }, (_, at) => `run ${at}`);

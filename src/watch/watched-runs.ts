@@ -2,8 +2,9 @@
 // while it goes on, since a late span says what its process is called: what was heard of it then continues under the new
 // name and is not read from the store again.
 
+import type { ServerNs } from "#base/clock.ts";
 import type { SeriesRoom } from "#judge/track.ts";
-import type { RunId, Workspace } from "#model/names.ts";
+import type { GroupName, RunId, Workspace } from "#model/names.ts";
 import { lookAgainAfter } from "./rests.ts";
 import { RunWatch } from "./run-watch.ts";
 
@@ -20,12 +21,12 @@ export const askedMax = 2000;
 export class WatchedRuns {
   private readonly byName = new Map<string, RunWatch>();
   private readonly byGroup = new Map<string, RunWatch>();
-  private readonly runOf: (groupKey: string) => RunId | undefined;
+  private readonly runOf: (groupKey: GroupName) => RunId | undefined;
   private readonly roomOf: (workspace: Workspace, key: string) => SeriesRoom;
 
   /** `roomOf` says how many values of a series are worth remembering. */
   constructor(
-    runOf: (groupKey: string) => RunId | undefined,
+    runOf: (groupKey: GroupName) => RunId | undefined,
     roomOf: (workspace: Workspace, key: string) => SeriesRoom,
   ) {
     this.runOf = runOf;
@@ -33,7 +34,7 @@ export class WatchedRuns {
   }
 
   /** The runs to look at now, those first that waited longest. */
-  dueAt(nowNs: bigint): RunWatch[] {
+  dueAt(nowNs: ServerNs): RunWatch[] {
     const hasRested = (run: RunWatch): boolean => {
       const restNs = lookAgainAfter(nowNs - run.sink.heardNs, run.heldNs.size > 0);
       return Number(nowNs) - run.lookedNs > Number(restNs);
@@ -61,7 +62,7 @@ export class WatchedRuns {
   }
 
   /** A record of a group has come. */
-  hear(workspace: Workspace, groupKey: string, arrivedNs: bigint, position: number): RunWatch | undefined {
+  hear(workspace: Workspace, groupKey: GroupName, arrivedNs: ServerNs, position: number): RunWatch | undefined {
     const runId = this.runOf(groupKey);
     if (runId === undefined) return undefined;
     const known = this.byGroup.get(groupKey);
@@ -72,12 +73,12 @@ export class WatchedRuns {
   }
 
   /** The run that a group was last heard of as; undefined where that is not remembered. */
-  heardOf(groupKey: string): RunWatch | undefined {
+  heardOf(groupKey: GroupName): RunWatch | undefined {
     return this.byGroup.get(groupKey);
   }
 
   /** To be called when a group may belong to another run than before. */
-  regroup(groupKey: string): void {
+  regroup(groupKey: GroupName): void {
     const run = this.byGroup.get(groupKey);
     const runId = this.runOf(groupKey);
     if (run === undefined || runId === undefined || runId === run.runId) return;

@@ -2,12 +2,13 @@
 // something came are looked at, and those that are silent a little less often. What a rule sees becomes a firing, which
 // is durable before anything is done about it: so a restart or a replay neither forgets one nor fires it again.
 
+import type { ServerNs } from "#base/clock.ts";
 import { Turn } from "#base/turns.ts";
 import { factsOf, type Rule } from "#judge/rule.ts";
 import { isOfTrackAlone, lookFor, type Moment, type Signal } from "#judge/signals.ts";
 import type { RunTrack } from "#judge/track.ts";
 import type { Batch } from "#model/batch.ts";
-import type { RunId, Workspace } from "#model/names.ts";
+import type { GroupName, RunId, Workspace } from "#model/names.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { readFoundRuns } from "#query/runs/find-run.ts";
 import type { HeadContext } from "#query/runs/head.ts";
@@ -27,9 +28,9 @@ export interface WatchPorts {
   readonly sources: Sources;
   readonly book: RuleBook;
   readonly deliveries: Deliveries;
-  nowNs(): bigint;
+  nowNs(): ServerNs;
   head(): HeadContext;
-  runOf(groupKey: string): string | undefined;
+  runOf(groupKey: GroupName): RunId | undefined;
   /** The last journal record that is in the store. */
   stored(): number;
   /** Resolves when the change is durable and applied. */
@@ -168,7 +169,7 @@ export class Watcher {
     for (const [workspace, runs] of Map.groupBy(due, (run) => run.workspace)) await this.lookAt(workspace, runs, nowNs);
   }
 
-  private async lookAt(workspace: Workspace, runs: readonly RunWatch[], nowNs: bigint): Promise<void> {
+  private async lookAt(workspace: Workspace, runs: readonly RunWatch[], nowNs: ServerNs): Promise<void> {
     const { book, change } = this.ports;
     const unseen = book.withSince(workspace);
     if (unseen !== null) {
@@ -208,7 +209,7 @@ export class Watcher {
     workspace: Workspace,
     runs: readonly RunWatch[],
     rules: readonly WatchedRule[],
-    nowNs: bigint,
+    nowNs: ServerNs,
     stored: number,
   ): Promise<Map<RunWatch, TableSight | null>> {
     const sights = new Map(runs.map((run) => [run, run.sight]));
@@ -278,7 +279,7 @@ export class Watcher {
     rule: Rule,
     track: RunTrack,
     sight: TableSight,
-    { sinceNs, ...moment }: Moment & { readonly sinceNs: bigint },
+    { sinceNs, ...moment }: Moment & { readonly sinceNs: ServerNs },
   ): Signal | null {
     if (sight.updatedNs < sinceNs) return null;
     const look = lookFor(rule);

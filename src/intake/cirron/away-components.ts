@@ -3,6 +3,7 @@
 // listed by source and process, so that a process that none of them knows costs no question; of the many that were
 // stored long ago only the hours are known.
 
+import type { SenderNs } from "#base/clock.ts";
 import { type Component, isOnlyRootMarks } from "./component.ts";
 import { processKeys } from "./component-set.ts";
 import { hourOf } from "./row-ids.ts";
@@ -13,8 +14,8 @@ export interface NearQuestion {
   readonly processes: readonly string[];
   /** Components of any process are meant. */
   readonly anyProcess: boolean;
-  readonly fromNs: bigint;
-  readonly toNs: bigint;
+  readonly fromNs: SenderNs;
+  readonly toNs: SenderNs;
 }
 
 type Facts = Pick<Component, "sources" | "processes" | "firstNs" | "lastNs" | "spans" | "unresolved">;
@@ -24,8 +25,8 @@ export interface AwayComponent {
   readonly sources: Iterable<string>;
   readonly processes: Iterable<string>;
   readonly spans: number;
-  readonly firstNs: bigint;
-  readonly lastNs: bigint;
+  readonly firstNs: SenderNs;
+  readonly lastNs: SenderNs;
 }
 
 /** Hours, both ends included. */

@@ -3,6 +3,7 @@
 // those, so that it hardly ever says so in vain: a question to the store costs more than dozens of batches do.
 
 import { BloomChain } from "#base/bloom-chain.ts";
+import type { ServerNs } from "#base/clock.ts";
 
 export interface KnownBatch {
   readonly contentHash: string;
@@ -23,7 +24,7 @@ export class BatchLedger {
   private readonly kept = new Map<string, KeptBatch>();
   private filter = new BloomChain(bitsPerBatch);
   private before = new BloomChain(bitsPerBatch);
-  private filterSinceNs: bigint | null = null;
+  private filterSinceNs: ServerNs | null = null;
   /** The batches of the last day are all in the filters. */
   private isWarm: boolean;
 
@@ -62,7 +63,7 @@ export class BatchLedger {
     for (const [id, { groupKey }] of this.kept) if (groupKeys.has(groupKey)) this.kept.delete(id);
   }
 
-  shrink(storedPosition: number, nowNs: bigint, share: number): void {
+  shrink(storedPosition: number, nowNs: ServerNs, share: number): void {
     this.filterSinceNs ??= nowNs;
     if (nowNs - this.filterSinceNs > filterNs) {
       this.before = this.filter;

@@ -4,6 +4,7 @@
 // long as such rows do, and leads to where the component is now.
 
 import { atOnce } from "#base/turns.ts";
+import type { GroupName } from "#model/names.ts";
 import { absorb, type Component, createComponent, isOnlyRootMarks } from "./component.ts";
 import { distanceNs, mayEverJoin, mayShareRows } from "./sessions.ts";
 import { PassedPlaces, TimeOrder } from "./time-order.ts";
@@ -36,7 +37,7 @@ export class ComponentSet {
     return this.items.size;
   }
 
-  add(workspace: string, groupKey: string): number {
+  add(workspace: string, groupKey: GroupName): number {
     return this.put(createComponent(workspace, groupKey));
   }
 
@@ -49,7 +50,7 @@ export class ComponentSet {
   }
 
   /** The component whose rows were first stored under this key, or what it was merged into. */
-  ofKey(groupKey: string): number | undefined {
+  ofKey(groupKey: GroupName): number | undefined {
     const at = this.byKey.get(groupKey);
     return at === undefined ? undefined : this.find(at);
   }
@@ -89,7 +90,7 @@ export class ComponentSet {
   }
 
   /** The key was never used for rows. */
-  forgetKey(index: number, groupKey: string): void {
+  forgetKey(index: number, groupKey: GroupName): void {
     this.get(index).groupKeys.delete(groupKey);
     this.byKey.delete(groupKey);
   }

@@ -3,6 +3,8 @@
 // ids and common batches. Components only ever merge. Its facts below are what layer two (sessions.ts)
 // decides on; each is a function of the set of batches, so that any order of arrival ends the same.
 
+import type { SenderNs } from "#base/clock.ts";
+import type { GroupName } from "#model/names.ts";
 import type { Awaited } from "./awaited.ts";
 import type { LastingText } from "./component-state.ts";
 
@@ -17,8 +19,8 @@ export interface UnresolvedParent {
 /** A `cirron.session` span that arrived. */
 export interface SessionSpan {
   readonly id: string;
-  readonly startNs: bigint;
-  readonly endNs: bigint;
+  readonly startNs: SenderNs;
+  readonly endNs: SenderNs;
   readonly runId: string | null;
   readonly pipelineId: string | null;
   readonly deploymentId: string | null;
@@ -45,8 +47,8 @@ export interface Component {
   readonly sessions: Map<string, SessionSpan>;
   /** Parents that have not arrived, by their ids. */
   readonly unresolved: Map<string, Awaited>;
-  firstNs: bigint;
-  lastNs: bigint;
+  firstNs: SenderNs;
+  lastNs: SenderNs;
   /** The row that came first by its own clock; names the component while nothing better does. */
   earliest: { readonly ns: bigint; readonly id: string };
   spans: number;
@@ -68,7 +70,7 @@ export interface Component {
   generation: number;
 }
 
-export function createComponent(workspace: string, groupKey: string): Component {
+export function createComponent(workspace: string, groupKey: GroupName): Component {
   return {
     workspace,
     groupKeys: new Set([groupKey]),
@@ -102,7 +104,7 @@ export function nameOf({ groupKeys }: Component): string {
 }
 
 /** `toId`: most rows come after others of their component, and then it does not matter which they are. */
-export function noteRowTime(component: Component, startNs: bigint, endNs: bigint, toId: () => string): void {
+export function noteRowTime(component: Component, startNs: SenderNs, endNs: SenderNs, toId: () => string): void {
   if (startNs < component.firstNs) component.firstNs = startNs;
   if (endNs > component.lastNs) component.lastNs = endNs;
   const { earliest } = component;

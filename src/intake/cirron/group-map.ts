@@ -1,14 +1,16 @@
 // Which run, session and rank each group of rows belongs to today, and the changes since it was last told.
 // Stored rows are never rewritten: when a guess about a session changes, only these few lines do.
 
+import type { ServerNs } from "#base/clock.ts";
 import type { Joins } from "#intake/joins.ts";
+import type { GroupName, RunId } from "#model/names.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import type { Component } from "./component.ts";
 import type { ComponentSet } from "./component-set.ts";
 import { type Session, toSessions } from "./sessions.ts";
 
 export interface MapCause {
-  readonly receivedNs: bigint;
+  readonly receivedNs: ServerNs;
   /** The journal record that is applied. */
   readonly position: number;
 }
@@ -32,7 +34,7 @@ export class GroupMap {
   }
 
   /** The run that a group's rows belong to now, if its component is in memory. */
-  runOf(groupKey: string): string | undefined {
+  runOf(groupKey: GroupName): RunId | undefined {
     const at = this.components.ofKey(groupKey);
     return at === undefined ? undefined : this.components.get(at).told.get(groupKey)?.runId;
   }
@@ -114,7 +116,7 @@ export function nextVersion(component: Component, { receivedNs, position }: MapC
 }
 
 function toRow(
-  groupKey: string,
+  groupKey: GroupName,
   component: Component,
   session: Session,
   { runId, rank }: { readonly runId: string; readonly rank: number },

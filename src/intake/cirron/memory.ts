@@ -1,9 +1,11 @@
 // What intake remembers of Cirron, which tells rows apart by their ids across all groups of a workspace. What memory has
 // dropped that a batch needs is read from the store before the batch is applied.
 
+import type { ServerNs } from "#base/clock.ts";
 import type { Arrival } from "#intake/input.ts";
 import type { Joins } from "#intake/joins.ts";
 import { formatGroupKey, groupKinds, parseGroupKey } from "#model/group-key.ts";
+import type { GroupName, RunId } from "#model/names.ts";
 import type { CirronBatch } from "#wire/cirron/batch.ts";
 import type { AwayComponent } from "./away-components.ts";
 import type { LongBatch } from "./long-batch.ts";
@@ -64,7 +66,7 @@ export class CirronMemory {
   }
 
   /** The run that a group's rows belong to now, if the group is in memory. */
-  runOf(groupKey: string): string | undefined {
+  runOf(groupKey: GroupName): RunId | undefined {
     return this.workspaces.get(parseGroupKey(groupKey).workspace)?.map.runOf(groupKey);
   }
 
@@ -104,7 +106,7 @@ export class CirronMemory {
     return left ?? long.prepare(state, this.options.store, arrival, leaving);
   }
 
-  shrink(storedPosition: number, nowNs: bigint, share: number): void {
+  shrink(storedPosition: number, nowNs: ServerNs, share: number): void {
     for (const state of this.workspaces.values()) state.shrink(storedPosition, nowNs, share);
   }
 

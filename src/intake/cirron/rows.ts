@@ -1,6 +1,7 @@
 // The columns of one decoded Cirron batch, as the decoder leaves them: everything the client sent.
 // Intake adds what only it knows: group_key, content_hash, received_ns, jpos and jrow.
 
+import type { ServerNs } from "#base/clock.ts";
 import { nullableFloat64, type StringColumn } from "#base/columns.ts";
 import { rowFlags } from "#model/row-flags.ts";
 import type { AnyColumn, Rows } from "#model/tables.ts";
@@ -80,7 +81,7 @@ function sentFloats({ flags, value_float: read }: CirronRows["marks"]): AnyColum
 /** Fills the columns that are the same, or counted, for every row of a batch; a step for each. */
 export function* stampRows(
   rows: CirronRows,
-  stamp: { groupKey: string; receivedNs: bigint; position: number },
+  stamp: { groupKey: string; receivedNs: ServerNs; position: number },
 ): Generator<void, void> {
   let jrow = 0;
   rows.spans.origin.padTo(rows.spans.span_id.length, "");

@@ -4,6 +4,7 @@
 // They are therefore never stored but worked out again, as a pure function of the components, each
 // time one of them changes.
 
+import type { SenderNs } from "#base/clock.ts";
 import { type Component, isOnlyRootMarks, type SessionSpan, type UnresolvedParent } from "./component.ts";
 
 export interface Session {
@@ -21,8 +22,8 @@ interface Cluster {
   threads: Set<string>;
   /** The runs that paths or wrappers named. */
   overrides: Set<string>;
-  firstNs: bigint;
-  lastNs: bigint;
+  firstNs: SenderNs;
+  lastNs: SenderNs;
 }
 
 /** How much longer a gap may be when both sides share a thread id. */
@@ -249,7 +250,10 @@ function sourcesOf(cluster: Cluster): Set<string> {
 }
 
 /** 0 when the two overlap. */
-export function distanceNs(a: { firstNs: bigint; lastNs: bigint }, b: { firstNs: bigint; lastNs: bigint }): bigint {
+export function distanceNs(
+  a: { firstNs: SenderNs; lastNs: SenderNs },
+  b: { firstNs: SenderNs; lastNs: SenderNs },
+): bigint {
   if (a.firstNs > b.lastNs) return a.firstNs - b.lastNs;
   if (b.firstNs > a.lastNs) return b.firstNs - a.lastNs;
   return 0n;

@@ -1,9 +1,11 @@
 // Numbers of components in the order in which these begin, so that those near in time are found without a look at all
 // of them.
 
+import type { SenderNs } from "#base/clock.ts";
+
 interface Times {
-  readonly firstNs: bigint;
-  readonly lastNs: bigint;
+  readonly firstNs: SenderNs;
+  readonly lastNs: SenderNs;
 }
 
 export class TimeOrder {
@@ -48,7 +50,7 @@ export class TimeOrder {
   }
 
   /** The first place whose start is not before this. */
-  private placeOf(startNs: bigint): number {
+  private placeOf(startNs: SenderNs): number {
     let [low, high] = [0, this.starts.length];
     while (low < high) {
       const middle = (low + high) >>> 1;

@@ -1,11 +1,13 @@
 // What intake knows about the Cirron rows of one workspace, and how one more batch changes it. Everything here is
 // derived: what memory has dropped is read from the store again when a row names it (see recall.ts).
 
+import type { ServerNs } from "#base/clock.ts";
 import { atOnce } from "#base/turns.ts";
 import { toIdWords } from "#intake/id-map.ts";
 import { Joins } from "#intake/joins.ts";
 import type { Fault } from "#model/fault.ts";
 import { formatGroupKey, groupKinds } from "#model/group-key.ts";
+import type { GroupName, RunId } from "#model/names.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import { AwaitedParents } from "./awaited.ts";
@@ -26,13 +28,13 @@ export interface CirronArrival extends BatchFacts {
   /** SHA-256 of the body, hex. */
   readonly contentHash: string;
   readonly imported: boolean;
-  readonly receivedNs: bigint;
+  readonly receivedNs: ServerNs;
   /** The journal record it came in. */
   readonly position: number;
 }
 
 export interface CirronOutcome {
-  readonly groupKey: string;
+  readonly groupKey: GroupName;
   readonly dropped: { readonly [T in keyof CirronRows]: Uint8Array | null };
   readonly accepted: number;
   readonly duplicates: number;
@@ -181,7 +183,7 @@ export class CirronWorkspace {
   }
 
   /** The run of a span id that has arrived or that other rows name, if that is in memory. */
-  runOfSpan(spanId: string): string | undefined {
+  runOfSpan(spanId: string): RunId | undefined {
     toIdWords(textEncoder.encode(spanId));
     const entry = this.recent.find();
     const owner = entry < 0 ? 0 : this.components.find(this.recent.ownerOf(entry));
@@ -192,7 +194,7 @@ export class CirronWorkspace {
    * Lets go of rows and components beyond this share of the limits, the longest untouched first and only what is stored:
    * it is read from there again. A share of 0 leaves nothing that can be read again.
    */
-  shrink(storedPosition: number, nowNs: bigint, share: number): void {
+  shrink(storedPosition: number, nowNs: ServerNs, share: number): void {
     this.ledger.shrink(storedPosition, nowNs, share);
     for (let left = this.recent.generationsBeyond(share); left > 0; left--) this.rotate(storedPosition);
     this.recent.dropFilters(share);
@@ -307,7 +309,7 @@ export class CirronWorkspace {
   }
 
   /** What is quiet for hours is not looked for with every plan that is stored. */
-  private dropQuiet(storedPosition: number, nowNs: bigint): void {
+  private dropQuiet(storedPosition: number, nowNs: ServerNs): void {
     const { quietNs } = this.limits;
     const restedNs = nowNs - this.lookedForQuietNs;
     if (restedNs >= 0n && restedNs < quietNs / quietLooks) return;

@@ -73,7 +73,8 @@ export function decodeRequest(
 function placeRecords({ origins, columns, signal }: DecodedExport, arrival: Arrival, mlflowRun: string): Placement {
   if (signal === "traces") return new Placement(origins, columns.origin, columns.rows.start_ns, arrival, mlflowRun);
   // A log record without a time of its own is of the time at which it came.
+  const cameNs: bigint = arrival.receivedNs;
   const { ts_ns } = columns.rows;
-  for (let row = 0; row < ts_ns.length; row++) if (ts_ns.at(row) === 0n) ts_ns.setBigInt(row, arrival.receivedNs);
+  for (let row = 0; row < ts_ns.length; row++) if (ts_ns.at(row) === 0n) ts_ns.setBigInt(row, cameNs);
   return new Placement(origins, columns.origin, ts_ns, arrival, mlflowRun);
 }

@@ -6,6 +6,7 @@ import { type JsonValue, NumberText } from "#base/json/value.ts";
 import type { ArrivedAt } from "#intake/input.ts";
 import type { KnownGroups } from "#intake/known-groups.ts";
 import type { AnyTablePart } from "#model/batch.ts";
+import type { GroupName } from "#model/names.ts";
 import { createRows } from "#model/tables.ts";
 import type { Origin } from "#wire/otlp/origin.ts";
 import { loadContentId } from "./identity.ts";
@@ -49,7 +50,7 @@ export class ResourceParams {
     return params.seq.length === 0 ? [] : [{ table: "params", rows: params, dropped: null }];
   }
 
-  private push(name: string, value: JsonValue, worker: string, groupKey: string, tsNs: bigint): void {
+  private push(name: string, value: JsonValue, worker: string, groupKey: GroupName, tsNs: bigint): void {
     const { params } = this;
     params.group_key.push(groupKey);
     params.name.push(name);

@@ -5,6 +5,7 @@
 //   {"n": 7, "type": "sample", "ts_ns": "…", "payload": {"system/cpu_percent": 93.5}}
 //   {"n": 9, "type": "wrapper_exit", "ts_ns": "…", "payload": {"code": 0, "signal": null}}
 
+import type { SenderNs, ServerNs } from "#base/clock.ts";
 import { toFaultRows } from "#intake/fault-rows.ts";
 import type { Input } from "#intake/input.ts";
 import type { InputKind } from "#intake/input-kind.ts";
@@ -54,7 +55,7 @@ export const wrapperLineInputs: InputKind<WrapperLinesInput> = {
 interface WrapperRecord {
   readonly n: number;
   readonly type: string;
-  readonly tsNs: bigint;
+  readonly tsNs: SenderNs;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
@@ -99,7 +100,7 @@ function parseRecord(text: string): WrapperRecord | undefined {
 
 interface WrapperPlace {
   readonly groupKey: string;
-  readonly receivedNs: bigint;
+  readonly receivedNs: ServerNs;
   readonly position: number;
 }
 

@@ -1,5 +1,6 @@
 // What a run left behind when it died, and why it died.
 
+import type { SenderNs } from "#base/clock.ts";
 import type { RankRecord } from "#judge/collectives.ts";
 import { type Death, type DeathEvidence, judgeDeath, type WorkerReport } from "#judge/death.ts";
 import { stepSpan } from "#judge/names.ts";
@@ -14,7 +15,7 @@ import { readMetrics } from "#store/reader/metrics.ts";
 export interface PostMortem {
   readonly death: Death;
   readonly exit: DeathEvidence["exit"];
-  readonly endNs: bigint | null;
+  readonly endNs: SenderNs | null;
   readonly lastStep: bigint | null;
   /** The one that fell silent first comes first. */
   readonly workers: readonly LastSign[];
@@ -27,7 +28,7 @@ export interface PostMortem {
 
 export interface LastSign {
   readonly worker: string;
-  readonly lastNs: bigint;
+  readonly lastNs: SenderNs;
   readonly lastStep: bigint | null;
   /** Before the last sign of any worker. */
   readonly behindNs: bigint;
@@ -40,7 +41,7 @@ export interface OpenScope {
   /** '' when only its children came. */
   readonly name: string;
   readonly rank: number | null;
-  readonly startNs: bigint | null;
+  readonly startNs: SenderNs | null;
   /** What it holds, as a sentence; '' when nothing of it came. */
   readonly holds: string;
 }

@@ -1,7 +1,9 @@
 // The head of a run: what stored facts say about its status, times and names. Everything is worked out when
 // it is read, so that any order of arrival, a replay or a restart ends in the same answer.
 
+import type { SenderNs, ServerNs } from "#base/clock.ts";
 import { parseJson } from "#base/json/parse.ts";
+import type { GroupName } from "#model/names.ts";
 import { hasTrait } from "#protocol/facts.ts";
 import type { EndFact, StartFact, StatusFact } from "#store/reader/heads.ts";
 import type { RunFacts } from "#store/reader/run-facts.ts";
@@ -10,19 +12,19 @@ export const runStatuses = ["running", "completed", "failed", "killed", "lost", 
 export type RunStatus = (typeof runStatuses)[number];
 
 export interface HeadContext {
-  readonly nowNs: bigint;
+  readonly nowNs: ServerNs;
   /** Without an end, a run is running while its last arrival is younger than this. */
   readonly silenceNs: bigint;
   /** Groups with an open connection. */
-  readonly isConnected: (groupKey: string) => boolean;
+  readonly isConnected: (groupKey: GroupName) => boolean;
 }
 
 export interface RunHead {
   readonly status: RunStatus;
   readonly statusRaw: string;
-  readonly startNs: bigint | null;
-  readonly endNs: bigint | null;
-  readonly lastReceivedNs: bigint;
+  readonly startNs: SenderNs | null;
+  readonly endNs: SenderNs | null;
+  readonly lastReceivedNs: ServerNs;
   readonly name: string;
   readonly experiment: string;
   readonly parent: string;
@@ -76,12 +78,12 @@ function toHead(facts: RunFacts, conclusion: Conclusion): RunHead {
 export interface Silence {
   readonly groupKeys: readonly string[];
   /** Of groups that did not come by import; null when all did. */
-  readonly lastArrivalNs: bigint | null;
+  readonly lastArrivalNs: ServerNs | null;
   /** Nothing of it would have said that it has ended, or only an end in order. */
   readonly mayHaveEnded: "never_told" | "told_in_order" | "told";
   readonly raw: string;
   /** By the clients' clocks. */
-  readonly lastNs: bigint | null;
+  readonly lastNs: SenderNs | null;
 }
 
 /** The head of a run without an end at another moment; the same one when nothing about it is different. */

@@ -3,6 +3,7 @@
 // first. Worked out when reading, so that a start that comes late, or a file that is replayed, changes nothing stored.
 
 import { firstPlace } from "#base/first-place.ts";
+import type { GroupName } from "#model/names.ts";
 import type { WorkerStart } from "#store/reader/sequences.ts";
 
 const noTimes = new BigInt64Array(0);
@@ -19,12 +20,12 @@ export class Incarnations {
   }
 
   /** How often the worker has started; at least 1 for a worker that has events. */
-  countOf(groupKey: string, worker: string): number {
+  countOf(groupKey: GroupName, worker: string): number {
     return Math.max(1, this.starts.get(toWorkerKey(groupKey, worker))?.length ?? 0);
   }
 
   /** The incarnation that an event of this time belongs to. */
-  of(groupKey: string, worker: string, tsNs: bigint): number {
+  of(groupKey: GroupName, worker: string, tsNs: bigint): number {
     const times = this.starts.get(toWorkerKey(groupKey, worker)) ?? noTimes;
     return Math.max(
       1,
@@ -34,6 +35,6 @@ export class Incarnations {
 }
 
 /** A worker is one of its group: the same name in two groups is two workers. */
-export function toWorkerKey(groupKey: string, worker: string): string {
+export function toWorkerKey(groupKey: GroupName, worker: string): string {
   return `${groupKey}\n${worker}`;
 }

@@ -20,6 +20,7 @@ import type { RefusedInput } from "#intake/refused.ts";
 import type { Receipt } from "#intake/sequencer.ts";
 import { toGroupKey } from "#intake/xtrack/group-keys.ts";
 import { groupKinds, parseGroupKey } from "#model/group-key.ts";
+import type { GroupName } from "#model/names.ts";
 import { createSources } from "#query/sources.ts";
 import { BodyQueue } from "#server/body-queue.ts";
 import { type Collector, openCollector } from "#server/collector/collector.ts";
@@ -284,7 +285,7 @@ function toPresence(
   collector: Collector,
   peering: Peering | null,
   doors: XtrackDoors | null,
-): (groupKey: string) => boolean {
+): (groupKey: GroupName) => boolean {
   if (peering === null && (doors?.presence.count() ?? 0) === 0) return () => false;
   return (groupKey) => {
     const { workspace, kind, ownId } = parseGroupKey(groupKey);

@@ -11,6 +11,7 @@ import { Control, type OtherCollectors } from "#control/control.ts";
 import type { AppliedInput } from "#intake/gathering.ts";
 import { toAudit } from "#model/audit.ts";
 import { groupKinds, groupPrefix } from "#model/group-key.ts";
+import type { GroupName } from "#model/names.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { toAnswer, toWorkerNews } from "#server/xtrack/news.ts";
 import { readAnswers } from "#store/reader/answers.ts";
@@ -43,11 +44,11 @@ export function createCommandRoom(): CommandRoom {
     listener(entry) {
       if (hear !== undefined) hear(entry);
       else if (early.length < earlyNewsMax)
-        for (const news of toWorkerNews(entry.applied.parts, entry.input.workspace, (groupKey) => groupKey))
+        for (const news of toWorkerNews(entry.applied.parts, entry.input.workspace, (key: string) => key))
           early.push(news);
     },
     async open(collector, options) {
-      const runOf = (groupKey: string) => collector.applier.state.runOf(groupKey);
+      const runOf = (groupKey: GroupName) => collector.applier.state.runOf(groupKey);
       const control = new Control({
         nowNs,
         createId: (name) => name ?? randomUUID(),

@@ -8,6 +8,7 @@ import { type ComponentRow, fromStateRow } from "#intake/cirron/component-state.
 import { spanKey } from "#intake/cirron/stored-group.ts";
 import type { CirronWorkspace } from "#intake/cirron/workspace.ts";
 import { parseGroupKey } from "#model/group-key.ts";
+import type { GroupName } from "#model/names.ts";
 import { readBatchIdsSince, readGroupsOfIds } from "#store/reader/cirron-identity.ts";
 import { readBatchesBeyond, readGroupsOfOthers } from "#store/reader/restore.ts";
 import { readGroupRows } from "#store/reader/state-rows.ts";
@@ -19,12 +20,12 @@ import { readStoredGroups } from "./stored-groups.ts";
 export interface PeerBatch {
   readonly batchId: string;
   /** The key that its rows are stored under. */
-  readonly groupKey: string;
+  readonly groupKey: GroupName;
 }
 
 /** A component as the collector stores it that took the batches; numbers of 64 bits are text. */
 export interface PeerComponent {
-  readonly groupKey: string;
+  readonly groupKey: GroupName;
   readonly sources: string;
   readonly state: string;
   readonly firstNs: string;
@@ -107,7 +108,7 @@ export async function noteBatchIds({ applier, store }: Collector, sinceNs: bigin
 }
 
 /** This collector has taken the batch too, and stored it under another key. */
-function isKnownElsewhere(state: CirronWorkspace, batchId: string, groupKey: string): boolean {
+function isKnownElsewhere(state: CirronWorkspace, batchId: string, groupKey: GroupName): boolean {
   const known = state.ledger.get(batchId);
   if (known === undefined) return false;
   const at = state.components.ofKey(known.groupKey);

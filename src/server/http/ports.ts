@@ -5,6 +5,7 @@ import type { Readable } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Scope } from "#api/contract/admin.ts";
 import type { Caller } from "#api/handler.ts";
+import type { ServerNs } from "#base/clock.ts";
 import type { Receipt } from "#intake/sequencer.ts";
 import type { TakenRequest } from "#protocol/protocol.ts";
 
@@ -44,7 +45,7 @@ export interface BlobPut {
   /** The client's own key, e.g. `snapshots/<span>/weights.safetensors`: text, never a path. */
   readonly key: string;
   readonly contentType: string;
-  readonly receivedNs: bigint;
+  readonly receivedNs: ServerNs;
   /** Errors when the client goes away or sends more than is allowed; then nothing must be kept. */
   readonly body: Readable;
 }

@@ -4,6 +4,7 @@ import { parseJson } from "#base/json/parse.ts";
 import type { JsonObject } from "#base/json/value.ts";
 import type { WorkerNews } from "#control/confirm.ts";
 import type { AnyTablePart, TablePart } from "#model/batch.ts";
+import type { GroupName, RunId } from "#model/names.ts";
 
 /**
  * `runOf` gives the run that a group belongs to. Copies of events that were known say nothing new, but an answer to a
@@ -12,7 +13,7 @@ import type { AnyTablePart, TablePart } from "#model/batch.ts";
 export function toWorkerNews(
   parts: readonly AnyTablePart[],
   workspace: string,
-  runOf: (groupKey: string) => string | undefined,
+  runOf: (groupKey: GroupName) => RunId | undefined,
 ): WorkerNews[] {
   return parts.flatMap((part) => (part.table === "events" ? fromEvents(part, workspace, runOf) : []));
 }
@@ -20,7 +21,7 @@ export function toWorkerNews(
 function fromEvents(
   { rows, dropped }: TablePart<"events">,
   workspace: string,
-  runOf: (groupKey: string) => string | undefined,
+  runOf: (groupKey: GroupName) => RunId | undefined,
 ): WorkerNews[] {
   const found: WorkerNews[] = [];
   for (let row = 0; row < rows.type.length; row++) {

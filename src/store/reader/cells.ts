@@ -3,10 +3,10 @@
 import type { Store } from "#store/store.ts";
 import { cellBytesMax, cutJson } from "./cut-text.ts";
 import { type GroupScope, inScope, scopeParams } from "./group-scope.ts";
-import { big, flag, float, int, nullable, type RowOf, readRows, text } from "./native-rows.ts";
+import { big, flag, float, int, nullable, type RowOf, readRows, senderNs, text } from "./native-rows.ts";
 
 /** `value` is strict JSON text, cut when it is long. */
-const paramCell = { groupKey: text, name: text, value: text, num: nullable(float), tsNs: big };
+const paramCell = { groupKey: text, name: text, value: text, num: nullable(float), tsNs: senderNs };
 export type ParamCell = RowOf<typeof paramCell>;
 
 /** Of a group that has more, the first by name are read when all are asked for. */
@@ -48,7 +48,7 @@ const metricCell = {
   /** The exact text when the number is not it. */
   text,
   step: nullable(big),
-  tsNs: big,
+  tsNs: senderNs,
   /** Whether any point of the series is NaN or ±Infinity. */
   hasNonfinite: flag,
 };

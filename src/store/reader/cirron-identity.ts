@@ -18,6 +18,7 @@ import {
   readRow,
   readRows,
   readValue,
+  senderNs,
   streamRows,
   text,
   word,
@@ -143,8 +144,8 @@ const componentPlace = {
   sources: list(text),
   processes: list(text),
   spans: count,
-  firstNs: big,
-  lastNs: big,
+  firstNs: senderNs,
+  lastNs: senderNs,
 };
 
 /** Of the components with the latest rows, so many at most: where they lie. All that end after `sinceNs` are among them. */

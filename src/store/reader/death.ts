@@ -2,13 +2,13 @@
 
 import type { Store } from "#store/store.ts";
 import { inGroups } from "./group-scope.ts";
-import { big, int, nullable, readColumn, readRows, text } from "./native-rows.ts";
+import { big, int, nullable, readColumn, readRows, senderNs, text } from "./native-rows.ts";
 
 /** The last lines, the newest first. */
 export function readLastLines(store: Store, groups: readonly string[], limit: number) {
   return readRows(
     store,
-    { ts_ns: big, worker: text, level: text, stream: text, msg: text },
+    { ts_ns: senderNs, worker: text, level: text, stream: text, msg: text },
     {
       sql: `SELECT ts_ns, toString(worker) AS worker, toString(level) AS level, toString(stream) AS stream, msg
         FROM ${store.database}.logs WHERE ${inGroups} ORDER BY ts_ns DESC, offset DESC, seq DESC LIMIT {limit:UInt32}`,
@@ -21,7 +21,7 @@ export function readLastLines(store: Store, groups: readonly string[], limit: nu
 export function readLeftReports(store: Store, groups: readonly string[]) {
   return readRows(
     store,
-    { type: text, ts_ns: big, payload: text },
+    { type: text, ts_ns: senderNs, payload: text },
     {
       sql: `SELECT toString(type) AS type, ts_ns, payload FROM ${store.database}.events
         WHERE ${inGroups} AND type IN ('error_report', 'flight_record', 'flight_record_refused') ORDER BY ts_ns LIMIT 2000`,
@@ -30,7 +30,7 @@ export function readLeftReports(store: Store, groups: readonly string[]) {
   );
 }
 
-const signRow = { worker: text, last_ns: big, last_step: nullable(big) };
+const signRow = { worker: text, last_ns: senderNs, last_step: nullable(big) };
 
 /** Per worker and per rank: when it was last heard of by its own clock, and its last step. */
 export function readLastSigns(store: Store, groups: readonly string[], step: string) {
@@ -62,7 +62,7 @@ export function readLastStatus(store: Store, groups: readonly string[]) {
   );
 }
 
-const openRow = { id: text, rank: int, children: int, first_ns: big, last_ns: big, child: text };
+const openRow = { id: text, rank: int, children: int, first_ns: senderNs, last_ns: senderNs, child: text };
 
 /** Scopes that spans name as their parent and that never came. */
 export function readUnclosedParents(store: Store, groups: readonly string[]) {

@@ -1,7 +1,19 @@
 // What runs are judged by, gathered in the engine: each answer is a few rows, however long the run is.
 
 import type { Store } from "#store/store.ts";
-import { big, count, float, int, nullable, type RowOf, readRow, readRows, readValue, text } from "./native-rows.ts";
+import {
+  big,
+  count,
+  float,
+  int,
+  nullable,
+  type RowOf,
+  readRow,
+  readRows,
+  readValue,
+  senderNs,
+  text,
+} from "./native-rows.ts";
 
 const isOdd = "(isNotNull(value) AND NOT isFinite(assumeNotNull(value)))";
 
@@ -13,9 +25,9 @@ const nonfiniteRow = {
   points: int,
   nonfinite: int,
   first_step: nullable(big),
-  first_ns: big,
+  first_ns: senderNs,
   first_span: text,
-  last_finite_ns: nullable(big),
+  last_finite_ns: nullable(senderNs),
 };
 
 /** Metrics some of whose points are not finite, with the first of these. */
@@ -42,7 +54,7 @@ export function readStepOfSpan(store: Store, groups: readonly string[], spanId: 
   });
 }
 
-const badTensorRow = { tensor: text, ts_ns: big, span_id: text };
+const badTensorRow = { tensor: text, ts_ns: senderNs, span_id: text };
 
 /** The snapshot in which a value that is not finite was seen first. */
 export function readFirstBadTensor(store: Store, groups: readonly string[]) {

@@ -1,12 +1,24 @@
 // What the store knows about groups of rows as wholes: whose they are, when they were heard of, what is wrong with them.
 // The parts are joined here: a join of 100,000 keys takes the engine longer than reading them all.
 
+import type { SenderNs, ServerNs } from "#base/clock.ts";
 import { groupKinds } from "#model/group-key.ts";
 import { joinedGroups } from "#store/joined-groups.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
 import { type GroupScope, inScope, ofKind, scopeParams } from "./group-scope.ts";
-import { big, flag, int, nullable, type RowOf, type RowShape, readRows, readValue, text } from "./native-rows.ts";
+import {
+  flag,
+  int,
+  nullable,
+  type RowOf,
+  type RowShape,
+  readRows,
+  readValue,
+  senderNs,
+  serverNs,
+  text,
+} from "./native-rows.ts";
 
 const groupRow = {
   groupKey: text,
@@ -25,9 +37,9 @@ const groupRow = {
 /** A group of rows and what the store knows about it as a whole. */
 export interface GroupFacts extends RowOf<typeof groupRow> {
   /** By the clients' clocks; null when nothing with a time is stored. */
-  readonly firstNs: bigint | null;
-  readonly lastNs: bigint | null;
-  readonly lastReceivedNs: bigint;
+  readonly firstNs: SenderNs | null;
+  readonly lastNs: SenderNs | null;
+  readonly lastReceivedNs: ServerNs;
   readonly faults: number;
   /** XTrack events that arrived again, and those that never came. */
   readonly duplicates: number;
@@ -36,7 +48,7 @@ export interface GroupFacts extends RowOf<typeof groupRow> {
   readonly nonfinite: number;
 }
 
-const timesRow = { groupKey: text, firstNs: nullable(big), lastNs: nullable(big), receivedNs: big };
+const timesRow = { groupKey: text, firstNs: nullable(senderNs), lastNs: nullable(senderNs), receivedNs: serverNs };
 type Times = RowOf<typeof timesRow>;
 const countRow = { groupKey: text, count: int };
 const sequenceRow = { groupKey: text, duplicates: int, missing: int };

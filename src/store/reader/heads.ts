@@ -1,19 +1,20 @@
 // The facts that heads of runs are derived from: few narrow rows a run, read for a whole workspace at once or
 // for chosen groups. Words that many runs share are asked for by dictionary, so that they are one text here too.
 
+import type { SenderNs } from "#base/clock.ts";
 import { joinedGroups } from "#store/joined-groups.ts";
 import { jsonMembers, jsonText } from "#store/payload-sql.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import type { ReadOptions, Store } from "#store/store.ts";
 import { type GroupScope, inScope, scopeParams } from "./group-scope.ts";
-import { big, flag, int, nullable, type RowOf, readRows, text } from "./native-rows.ts";
+import { big, flag, int, nullable, type RowOf, readRows, senderNs, text } from "./native-rows.ts";
 import { placeOrder } from "./record-place.ts";
 
 /** One XTrack run_start. `tags` is strict JSON text, '' when absent. */
 const startFact = {
   groupKey: text,
   worker: text,
-  tsNs: big,
+  tsNs: senderNs,
   name: text,
   experiment: text,
   parent: text,
@@ -47,7 +48,7 @@ export function readStarts(store: Store, scope: GroupScope): Promise<StartFact[]
 }
 
 /** One XTrack run_end. */
-const endFact = { groupKey: text, worker: text, tsNs: big, status: text, errorType: text, errorMessage: text };
+const endFact = { groupKey: text, worker: text, tsNs: senderNs, status: text, errorType: text, errorMessage: text };
 export type EndFact = RowOf<typeof endFact>;
 
 export function readEnds(store: Store, scope: GroupScope): Promise<EndFact[]> {
@@ -62,7 +63,7 @@ export function readEnds(store: Store, scope: GroupScope): Promise<EndFact[]> {
 }
 
 /** The last XTrack status event of a worker. `progress` is strict JSON text, '' when absent. */
-const statusFact = { groupKey: text, worker: text, tsNs: big, status: text, message: text, progress: text };
+const statusFact = { groupKey: text, worker: text, tsNs: senderNs, status: text, message: text, progress: text };
 export type StatusFact = RowOf<typeof statusFact>;
 
 /** The last status of each worker, with the last progress that any had. */
@@ -83,8 +84,8 @@ const pipelineFact = {
   groupKey: text,
   hasStart: flag,
   hasEnd: flag,
-  startNs: big,
-  endNs: big,
+  startNs: senderNs,
+  endNs: senderNs,
   /** summary.status of pipeline_end, '' when there is none. */
   outcome: text,
   launchId: text,
@@ -121,15 +122,15 @@ export function readPipelineFacts(store: Store, scope: GroupScope): Promise<Pipe
 /** What `tributary run` saw of the process. */
 export interface WrapperFact {
   readonly groupKey: string;
-  readonly startNs: bigint;
+  readonly startNs: SenderNs;
   /** Null while the process runs. */
-  readonly endNs: bigint | null;
+  readonly endNs: SenderNs | null;
   readonly exitCode: number | null;
   readonly signal: string;
   readonly name: string;
 }
 
-const wrapperRow = { groupKey: text, startNs: big, endNs: nullable(big), exit: text, start: text };
+const wrapperRow = { groupKey: text, startNs: senderNs, endNs: nullable(senderNs), exit: text, start: text };
 
 export async function readWrappers(store: Store, scope: GroupScope): Promise<WrapperFact[]> {
   const rows = await readRows(store, wrapperRow, {

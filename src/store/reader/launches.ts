@@ -3,7 +3,19 @@
 import { groupKinds, groupPrefix } from "#model/group-key.ts";
 import type { ReadOptions, Store } from "#store/store.ts";
 import { countOutcomes, type LaunchedRun, type OutcomeCount, readMembers, readRunCounts } from "./members.ts";
-import { big, count, flag, int, list, nullable, type RowOf, readRow, readRows, text } from "./native-rows.ts";
+import {
+  count,
+  flag,
+  int,
+  list,
+  nullable,
+  type RowOf,
+  readRow,
+  readRows,
+  senderNs,
+  serverNs,
+  text,
+} from "./native-rows.ts";
 import { placeOrder } from "./record-place.ts";
 import { lastLine } from "./semantiva.ts";
 
@@ -18,9 +30,9 @@ const launchRow = {
   planned_runs: nullable(count),
   total_runs: nullable(count),
   /** 0 when not known. */
-  start_ns: big,
-  end_ns: big,
-  last_received_ns: big,
+  start_ns: senderNs,
+  end_ns: senderNs,
+  last_received_ns: serverNs,
   /** Distinct indexes among its runs. */
   indexes: int,
 };

@@ -5,7 +5,18 @@
 import { parseGroupKey } from "#model/group-key.ts";
 import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
-import { big, count, int, nullable, type RowOf, readNativeBlocks, readRows, text } from "./native-rows.ts";
+import {
+  big,
+  count,
+  int,
+  nullable,
+  type RowOf,
+  readNativeBlocks,
+  readRows,
+  senderNs,
+  serverNs,
+  text,
+} from "./native-rows.ts";
 import { placeOrder } from "./record-place.ts";
 import { failedNodesSql, namesSql } from "./semantiva.ts";
 
@@ -48,8 +59,8 @@ const startRow = {
   group_key: text,
   run_index: nullable(count),
   context: text,
-  ts_ns: big,
-  received_ns: big,
+  ts_ns: senderNs,
+  received_ns: serverNs,
   pipeline_id: text,
   semantic_id: text,
   config_id: text,

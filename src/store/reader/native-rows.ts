@@ -2,6 +2,7 @@
 // cell for each column; the answer's columns are held against it block by block, so a row's type is what was answered,
 // and a question that is changed without its shape fails at its first row.
 
+import type { SenderNs, ServerNs } from "#base/clock.ts";
 import { Turn } from "#base/turns.ts";
 import { streamBlocks } from "#store/native/block-stream.ts";
 import { type DecodedBlock, type DecodedColumn, decodeBlocks } from "#store/native/decode-block.ts";
@@ -50,6 +51,9 @@ export const flag: Cell<boolean> = ofNumbers("a flag", ["uint8"], (value) => val
 export const float: Cell<number> = ofNumbers("a float", ["float64"], (value) => value);
 export const floatWord: Cell<FloatWord> = ofNumbers("a float", ["float64"], toFloatWord);
 export const big: Cell<bigint> = ofBigs("a 64-bit integer", (value) => value);
+/** Times of whoever sent a record, and our own. */
+export const senderNs: Cell<SenderNs> = big;
+export const serverNs: Cell<ServerNs> = big;
 /** A 64-bit integer as the API writes it: decimal text. */
 export const decimal: Cell<string> = ofBigs("a 64-bit integer", String);
 /** A 64-bit integer that counts something, which stays below 2 ** 53. */

@@ -3,7 +3,19 @@
 import { groupKinds, groupPrefix } from "#model/group-key.ts";
 import type { ReadOptions, Store } from "#store/store.ts";
 import { inGroups, ownIdSql } from "./group-scope.ts";
-import { big, count, flag, int, list, nullable, type RowOf, readRows, text } from "./native-rows.ts";
+import {
+  big,
+  count,
+  flag,
+  int,
+  list,
+  nullable,
+  type RowOf,
+  readRows,
+  senderNs,
+  serverNs,
+  text,
+} from "./native-rows.ts";
 import { placeOrder } from "./record-place.ts";
 import { lastLine, lastStatusSql, namesSql, nodeTime, terminal } from "./semantiva.ts";
 
@@ -78,7 +90,7 @@ WHERE l.last_received > g.deleted ORDER BY l.first_seen, run_id`,
 }
 
 /** The order of arrival. */
-const arrived = { event_id: text, received_ns: big, collector: text, jpos: count, jrow: int };
+const arrived = { event_id: text, received_ns: serverNs, collector: text, jpos: count, jrow: int };
 
 /** A lifecycle line. */
 const lifecycleRow = {
@@ -99,7 +111,7 @@ const lifecycleRow = {
   total_runs: nullable(count),
   /** '' when absent. */
   timestamp: text,
-  ts_ns: big,
+  ts_ns: senderNs,
   seq: nullable(count),
   ...arrived,
 };
@@ -124,8 +136,8 @@ const nodeRow = {
   timestamp: nullable(text),
   started_at: text,
   finished_at: text,
-  start_ns: big,
-  end_ns: big,
+  start_ns: senderNs,
+  end_ns: senderNs,
   wall_ms: nullable(count),
   cpu_ms: nullable(count),
   seq: nullable(count),
@@ -166,10 +178,10 @@ export async function readPayloads(
 /** What is known about a run's clock: written and arrival times of its records, the extremes of each. */
 const clockRow = {
   group_key: text,
-  first_ts_ns: big,
-  last_ts_ns: big,
-  first_received_ns: big,
-  last_received_ns: big,
+  first_ts_ns: senderNs,
+  last_ts_ns: senderNs,
+  first_received_ns: serverNs,
+  last_received_ns: serverNs,
   /** The greatest (written − arrival) of any record. */
   most_ahead_ns: big,
 };

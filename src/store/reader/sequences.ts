@@ -3,7 +3,7 @@
 import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
 import { inGroups } from "./group-scope.ts";
-import { big, decimal, int, type RowOf, readRows, text } from "./native-rows.ts";
+import { big, decimal, int, type RowOf, readRows, senderNs, text } from "./native-rows.ts";
 
 /** One stored row of neighbouring numbers. */
 const seqRange = {
@@ -11,14 +11,14 @@ const seqRange = {
   worker: text,
   firstSeq: big,
   lastSeq: big,
-  firstNs: big,
-  lastNs: big,
+  firstNs: senderNs,
+  lastNs: senderNs,
   events: int,
   duplicates: int,
 };
 export type SeqRange = RowOf<typeof seqRange>;
 
-const workerStart = { groupKey: text, worker: text, tsNs: big };
+const workerStart = { groupKey: text, worker: text, tsNs: senderNs };
 export type WorkerStart = RowOf<typeof workerStart>;
 
 export function readSeqRanges(store: Store, groups: readonly string[]): Promise<SeqRange[]> {

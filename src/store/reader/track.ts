@@ -1,7 +1,7 @@
 // What rules remember of runs, read back from the store: the last points of each series, or all of a run to try a rule.
 
 import type { Store } from "#store/store.ts";
-import { big, float, nullable, readRows, streamRows, text } from "./native-rows.ts";
+import { big, float, nullable, readRows, senderNs, serverNs, streamRows, text } from "./native-rows.ts";
 
 const pointRow = {
   group_key: text,
@@ -9,7 +9,7 @@ const pointRow = {
   phase: text,
   worker: text,
   step: nullable(big),
-  ts_ns: big,
+  ts_ns: senderNs,
   value: float,
 };
 
@@ -37,7 +37,14 @@ export function streamTrackPoints(store: Store, { groups, keys, last, limit }: T
   });
 }
 
-const spanRow = { group_key: text, worker: text, name: text, index: nullable(big), start_ns: big, end_ns: big };
+const spanRow = {
+  group_key: text,
+  worker: text,
+  name: text,
+  index: nullable(big),
+  start_ns: senderNs,
+  end_ns: senderNs,
+};
 
 /** Steps and waiting inside them, in the order in which they ended. */
 export function streamTrackSpans(
@@ -58,10 +65,10 @@ export function streamTrackSpans(
 export function readCheckpoints(store: Store, groups: readonly string[]) {
   const sql = `SELECT toString(group_key) AS group_key, ts_ns FROM ${store.database}.events
     WHERE ${inGroups} AND type = 'checkpoint' ORDER BY ts_ns LIMIT 10000 BY group_key`;
-  return readRows(store, { group_key: text, ts_ns: big }, { sql, params: { groups } });
+  return readRows(store, { group_key: text, ts_ns: senderNs }, { sql, params: { groups } });
 }
 
-const arrivalRow = { group_key: text, first_ns: big };
+const arrivalRow = { group_key: text, first_ns: serverNs };
 
 /** When the first stored record of each group arrived. */
 export async function readFirstArrivals(store: Store, groups: readonly string[]): Promise<Map<string, bigint>> {

@@ -5,10 +5,18 @@ import { jsonBool } from "#store/payload-sql.ts";
 import type { Store } from "#store/store.ts";
 import { smallMembers } from "./cut-text.ts";
 import { inGroups } from "./group-scope.ts";
-import { big, type RowOf, readRows, text } from "./native-rows.ts";
+import { big, type RowOf, readRows, senderNs, serverNs, text } from "./native-rows.ts";
 
 /** `payload` is the strict JSON of `p`. */
-const stateEvent = { groupKey: text, worker: text, type: text, seq: big, tsNs: big, receivedNs: big, payload: text };
+const stateEvent = {
+  groupKey: text,
+  worker: text,
+  type: text,
+  seq: big,
+  tsNs: senderNs,
+  receivedNs: serverNs,
+  payload: text,
+};
 export type StateEvent = RowOf<typeof stateEvent>;
 
 /** Of a run with more starts only the latest are read. */
