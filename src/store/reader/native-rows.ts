@@ -52,8 +52,8 @@ export const float: Cell<number> = ofNumbers("a float", ["float64"], (value) => 
 export const floatWord: Cell<FloatWord> = ofNumbers("a float", ["float64"], toFloatWord);
 export const big: Cell<bigint> = ofBigs("a 64-bit integer", (value) => value);
 /** Times of whoever sent a record, and our own. */
-export const senderNs: Cell<SenderNs> = big;
-export const serverNs: Cell<ServerNs> = big;
+export const senderNs: Cell<SenderNs> = ofBigs("a 64-bit integer", (value) => value);
+export const serverNs: Cell<ServerNs> = ofBigs("a 64-bit integer", (value) => value);
 /** A 64-bit integer as the API writes it: decimal text. */
 export const decimal: Cell<string> = ofBigs("a 64-bit integer", String);
 /** A 64-bit integer that counts something, which stays below 2 ** 53. */
