@@ -9,7 +9,7 @@ export type Compare = (a: number, b: number) => number;
 
 const runLength = 32;
 
-/** Some milliseconds. */
+/** Places between two pauses. */
 const stepLength = 65_536;
 
 export function sortIndex(index: Uint32Array, compare: Compare): void {

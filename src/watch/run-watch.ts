@@ -333,7 +333,7 @@ export interface LookedAt {
 
 /**
  * Reads what the store knows of runs of one workspace that are looked at for the first time: a few questions for many of
- * them, since a fleet that starts brings a thousand at once, and the engine takes milliseconds for any question.
+ * them, since a fleet that starts brings a thousand at once, and any question costs the engine as much as a large one.
  */
 export async function rememberRuns(
   { store }: Pick<Sources, "store">,

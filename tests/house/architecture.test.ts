@@ -25,10 +25,45 @@ it("names only folders and files that are there", () => {
   expect([...named, ...fromRoot].filter((path) => !isThere(path))).toEqual([]);
 });
 
+const sources = [...program, ...listFiles("web/src").filter((path) => /\.tsx?$/.test(path))].map(readText);
+
 it("names only functions that are there", () => {
   const named = new Set(Array.from(page.matchAll(/`([a-z]+[A-Z]\w+)(?:\(\))?`/g), ([, name]) => name ?? ""));
-  const code = [...program, ...listFiles("web/src").filter((path) => /\.tsx?$/.test(path))].map(readText).join("\n");
+  const code = sources.join("\n");
   expect([...named].filter((name) => !new RegExp(`\\b${name}\\b`).test(code))).toEqual([]);
+});
+
+/** Of a request. */
+const headers = new Set(["Host", "Origin"]);
+
+it("names only classes that are there, with methods that they have", () => {
+  const named = Array.from(page.matchAll(/`([A-Z][a-z]\w+)(?:\.([a-z]\w+))?`/g), ([, name, method]) => ({
+    name,
+    method,
+  }));
+  expect(named.length).toBeGreaterThan(30);
+  const isThere = ({ name, method }: (typeof named)[number]) =>
+    headers.has(`${name}`) ||
+    sources.some(
+      (code) =>
+        new RegExp(`\\b(class|interface|type|function) ${name}\\b`).test(code) &&
+        (method === undefined || new RegExp(`^  (private |async )*${method}[(<]`, "m").test(code)),
+    );
+  expect(named.filter((one) => !isThere(one))).toEqual([]);
+});
+
+it("counts the room changes of each walk as its table has them, at most six", () => {
+  const [, into = "", out = ""] = page.split("| from → to |");
+  const count = (table: string, walk: number): number =>
+    Array.from(table.matchAll(/^\| (?:\w+ )?→ \w+ \| (.*) \|$/gm), ([, cells = ""]) => cells.split(" | ")[walk]).filter(
+      (cell) => cell !== "–",
+    ).length;
+  const [, span, point] =
+    /\*\*In: (\d) room changes for a Cirron span, (\d) for an XTrack point\.\*\*/.exec(page) ?? [];
+  const [, each] = /\*\*Out: (\d) room changes each\*\*/.exec(page) ?? [];
+  const counted = [count(into, 0), count(into, 1), count(out, 0), count(out, 1)];
+  expect(counted).toEqual([span, point, each, each].map(Number));
+  expect(Math.max(...counted)).toBeLessThanOrEqual(6);
 });
 
 it("has SQL in the store alone", () => {

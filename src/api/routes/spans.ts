@@ -129,7 +129,6 @@ function toLane({ text, depth, spans, hasGpu }: TimelineLane, id: number): Lane 
   };
 }
 
-/** Some milliseconds. */
 const pauseBoxes = 4096;
 
 function* toColumns(

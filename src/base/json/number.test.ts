@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Int64Column } from "#base/columns.ts";
-import { type Int64Words, parseDouble, parseInt64 } from "./number.ts";
+import { type Int64Words, parseDigitsOnly, parseDouble, parseInt64 } from "./number.ts";
 import { numberForm } from "./tokens.ts";
 
 const words: Int64Words = { low: 0, high: 0 };
@@ -53,4 +53,10 @@ test("rounds integers of any length to the double that JSON.parse gives", () => 
     }),
     { numRuns: 5000 },
   );
+});
+
+test("takes digits alone for a whole number, and nothing else", () => {
+  const parseText = (text: string) => parseDigitsOnly(new TextEncoder().encode(`1${text}2`), 1, 1 + text.length);
+  expect(["0", "0042", "999999999999999"].map(parseText)).toEqual([0, 42, 999_999_999_999_999]);
+  expect(["", "-1", "1.5", "1e3", " 1", "1000000000000000"].map(parseText)).toEqual([-1, -1, -1, -1, -1, -1]);
 });

@@ -112,6 +112,18 @@ function parseShortInteger(bytes: Uint8Array, start: number, stop: number): numb
   return negative ? -value : value;
 }
 
+/** Digits alone, at most 15, which a double holds exactly; -1 for anything else. */
+export function parseDigitsOnly(bytes: Uint8Array, start: number, stop: number): number {
+  if (stop <= start || stop - start > 15) return -1;
+  let value = 0;
+  for (let i = start; i < stop; i++) {
+    const digit = (bytes[i] as number) - 0x30;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
 function parseNonFinite(bytes: Uint8Array, start: number): number {
   const c = bytes[start];
   return c === 0x4e ? Number.NaN : c === 0x49 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;

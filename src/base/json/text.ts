@@ -6,7 +6,7 @@ import { hexDigit } from "./byte-class.ts";
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 type Slice = (this: Uint8Array, start: number, end: number) => string;
-/** The runtime's own copy of Latin-1 bytes into a string, several times faster than TextDecoder on short texts. */
+/** The runtime's own copy of Latin-1 bytes into a string: for short texts TextDecoder costs far more. */
 const latin1Slice: Slice | undefined = (globalThis as { Buffer?: { prototype: { latin1Slice?: Slice } } }).Buffer
   ?.prototype.latin1Slice;
 

@@ -15,7 +15,7 @@ import { hashInSteps } from "./row-taker.ts";
 import { stretchesOf, tables } from "./stretches.ts";
 import type { CirronWorkspace } from "./workspace.ts";
 
-/** About ten milliseconds of work each. */
+/** Of one piece: other work gets its turn between two. */
 const rowsMax = 4096;
 const bytesMax = 2 * 1024 * 1024;
 const hashedAtOnce = 1024 * 1024;

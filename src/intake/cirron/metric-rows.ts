@@ -3,6 +3,7 @@
 import type { StringColumn } from "#base/columns.ts";
 import { formatJson } from "#base/json/format.ts";
 import { membersOf } from "#base/json/members.ts";
+import { parseDigitsOnly } from "#base/json/number.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { type JsonValue, NumberText } from "#base/json/value.ts";
 import { rowFlags } from "#model/row-flags.ts";
@@ -12,7 +13,6 @@ const textDecoder = new TextDecoder();
 const int64Max = 2n ** 63n - 1n;
 const int64Min = -(2n ** 63n);
 
-/** About two milliseconds of work. */
 const pauseRows = 4096;
 
 /** Metric rows of all marks that are kept; group_key and arrival are copied from the mark rows. */
@@ -150,16 +150,10 @@ function plainStepOf({ bytes, ends }: StringColumn, row: number): number {
   if (last - start < 2) return noAttrs;
   let at = start;
   for (const byte of stepHead) if (bytes[at++] !== byte) return notPlain;
-  // Fifteen digits are exact in a double, and a leading zero is not a number.
-  if (bytes[last] !== closingBrace || last === at || last - at > 15) return notPlain;
-  if (bytes[at] === digitZero && last - at > 1) return notPlain;
-  let step = 0;
-  for (; at < last; at++) {
-    const digit = (bytes[at] as number) - digitZero;
-    if (digit < 0 || digit > 9) return notPlain;
-    step = step * 10 + digit;
-  }
-  return step;
+  // Digits after a leading zero are not a number.
+  if (bytes[last] !== closingBrace || (bytes[at] === digitZero && last - at > 1)) return notPlain;
+  const step = parseDigitsOnly(bytes, at, last);
+  return step < 0 ? notPlain : step;
 }
 
 /** Step and epoch of other attrs. Returns whether the step is an odd one. */

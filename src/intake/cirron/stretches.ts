@@ -11,7 +11,7 @@ export interface Stretch {
 /** Spans first: marks and snapshots name them. */
 export const tables = ["spans", "marks", "snapshots"] as const;
 
-/** A few milliseconds of work. */
+/** Rows between two pauses. */
 const rowsAtOnce = 4096;
 
 export function* stretchesOf(rows: CirronRows, table: keyof CirronRows): Generator<Stretch> {

@@ -18,7 +18,7 @@ export const frameInputs: InputKind<XtrackFramesInput> = {
   },
 };
 
-/** Frames of the usual size have fewer; a row takes some tens of nanoseconds. */
+/** Frames of the usual size have fewer. */
 const rowsAtOnce = 100_000;
 
 /** For a stream that has decoded its frames already. */

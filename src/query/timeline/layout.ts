@@ -50,7 +50,6 @@ export const depthMax = 4096;
 /** What a layout takes beside its spans. */
 export const layoutBytesPerSpan: number = 4 + 3 * 8 + 4 + 1;
 
-/** Some milliseconds. */
 const pauseSpans = 65_536;
 
 /** With pauses: there may be millions of spans. */

@@ -62,7 +62,6 @@ export interface MarkLayout {
 
 export const markLayoutBytes = 8;
 
-/** Some milliseconds. */
 const pauseMarks = 65_536;
 
 /** A mark whose span has not arrived is shown on the first lane. With pauses: there may be millions. */

@@ -15,7 +15,6 @@ const noParent = -1;
 const noSpan = -1;
 const keptFlags = timelineFlags.node | timelineFlags.error;
 
-/** Some milliseconds. */
 const pauseSpans = 65_536;
 const pauseIds = 8192;
 

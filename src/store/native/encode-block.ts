@@ -1,6 +1,6 @@
 // Turns columns into one ClickHouse Native block: `varint columns, varint rows`, then for each column its
 // name, its type and its data (see encode-column.ts). Many small `Rows` from different messages become one
-// block, because an INSERT costs milliseconds however few rows it has.
+// block, because an INSERT costs as much for a row as for thousands.
 
 import assert from "node:assert/strict";
 import { ArrayColumn, NullableColumn, StringColumn } from "#base/columns.ts";

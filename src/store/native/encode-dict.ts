@@ -18,7 +18,7 @@ export function encodeConstant(sink: ByteSink, text: string, rows: number): void
 const unseen = 0xffffffff;
 const additionalKeys = 1 << 9;
 const updateDictionary = 1 << 10;
-/** Rows between two looks at how many texts were new, and texts between two pauses: some milliseconds. */
+/** Rows between two looks at how many texts were new, and texts between two pauses. */
 const rowsAtOnce = 16_384;
 const pauseKeys = 16_384;
 

@@ -111,7 +111,6 @@ export class JsonOutline {
     const { pos: from } = cursor;
     const isObject = cursor.peek() === jsonKind.object;
     const values = yield* cursor.skipInSteps();
-    // A record is passed in a few microseconds.
     if (++this.passed % 256 === 0) yield;
     if (this.passed > recordsMax) {
       if (this.left++ === 0) this.leftAt = from;

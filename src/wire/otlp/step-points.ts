@@ -2,6 +2,7 @@
 // of a metric. They are gathered while a span's attributes are read, and become rows once it is known to have a step.
 
 import { UInt32Column } from "#base/columns.ts";
+import { parseDigitsOnly } from "#base/json/number.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import type { Key } from "./key-cache.ts";
 import type { AttributeRole } from "./meaning.ts";
@@ -50,7 +51,7 @@ export class StepPoints {
   /** A text, which may say a step too: attributes that come out of an environment are always text. */
   noteText(role: AttributeRole, bytes: Uint8Array, from: number, to: number): void {
     if (role !== "step" && role !== "thread") return;
-    const number = parseShortDecimal(bytes, from + 1, to - 1);
+    const number = parseDigitsOnly(bytes, from + 1, to - 1);
     if (number >= 0) this.noteWord(role, number >>> 0, Math.floor(number / 4294967296));
   }
 
@@ -84,16 +85,4 @@ export class StepPoints {
       this.threadHigh = high;
     }
   }
-}
-
-/** A decimal of at most 15 digits; -1 when the bytes are none. */
-function parseShortDecimal(bytes: Uint8Array, from: number, to: number): number {
-  if (to <= from || to - from > 15) return -1;
-  let value = 0;
-  for (let i = from; i < to; i++) {
-    const digit = (bytes[i] as number) - 0x30;
-    if (digit < 0 || digit > 9) return -1;
-    value = value * 10 + digit;
-  }
-  return value;
 }
