@@ -28,6 +28,8 @@ export class ComponentSet {
   private readonly bySource = new Map<string, TimeOrder>();
   /** Of `bySource`, those of nothing but root marks: few, where one key sends for thousands of processes. */
   private readonly straysBySource = new Map<string, TimeOrder>();
+  /** By number, where components of few processes are filed: nearly every batch changes their times and nothing else. */
+  private readonly filed = new Map<number, Filed>();
   private merges: Merge[] = [];
   private next = 1;
   /** The generation of rows that is filled now. */
@@ -111,25 +113,40 @@ export class ComponentSet {
   *indexInSteps(index: number): Generator<void, void> {
     const root = this.find(index);
     const component = this.items.get(root) as Component;
-    let filed = 0;
+    if (this.fileAgain(root, component)) return;
+    const orders: TimeOrder[] = [];
     for (const source of component.sources) {
       for (const process of component.processes) {
-        if (++filed % pauseProcesses === 0) yield;
-        this.fileProcess(toProcessKey(source, process), root, component);
+        if (orders.push(this.fileProcess(toProcessKey(source, process), root, component)) % pauseProcesses === 0) yield;
       }
     }
     const isStray = isOnlyRootMarks(component);
     for (const source of component.sources) {
-      addTo(this.bySource, source, root, component);
-      if (isStray) addTo(this.straysBySource, source, root, component);
+      orders.push(addTo(this.bySource, source, root, component));
+      if (isStray) orders.push(addTo(this.straysBySource, source, root, component));
       else removeFrom(this.straysBySource, source, root);
     }
+    const { sources, processes } = component;
+    if (orders.length <= filedMax)
+      this.filed.set(root, { orders, sources: sources.size, processes: processes.size, isStray });
+    else this.filed.delete(root);
   }
 
-  /** Every component in memory whose session may depend on this one; `changed` are those not announced since. */
-  neighbourhood(index: number, gapNs: bigint, changed: ReadonlySet<number> = new Set([index])): number[] {
+  /** Puts a component in its place again where it is filed already; false when it has to be filed elsewhere too. */
+  private fileAgain(root: number, component: Component): boolean {
+    const filed = this.filed.get(root);
+    // Its sources and processes only grow in number.
+    if (filed?.sources !== component.sources.size || filed.processes !== component.processes.size) return false;
+    if (filed.isStray !== isOnlyRootMarks(component)) return false;
+    for (const order of filed.orders) order.put(root, component);
+    return true;
+  }
+
+  /** Every component in memory whose session may depend on this one; `others` are all that were not announced since. */
+  neighbourhood(index: number, gapNs: bigint, others?: ReadonlySet<number>): number[] {
     const first = this.find(index);
     if (this.isAlone(first)) return [first];
+    const changed = others ?? new Set([index]);
     const near: Near = { seen: new Set([first]), passed: new Map() };
     for (const at of near.seen) {
       const component = this.items.get(at) as Component;
@@ -189,12 +206,13 @@ export class ComponentSet {
     for (const [index, { generation: went }] of this.moved) if (went <= generation) this.moved.delete(index);
   }
 
-  private fileProcess(key: string, number: number, component: Component): void {
+  private fileProcess(key: string, number: number, component: Component): TimeOrder {
     const order = addTo(this.byProcess, key, number, component);
-    if (order.size === 1) return;
+    if (order.size === 1) return order;
     // The first of them did not know yet.
     if (order.size === 2) for (let place = 0; place < 2; place++) this.share(order.at(place), key);
     else this.share(number, key);
+    return order;
   }
 
   private share(number: number, key: string): void {
@@ -204,6 +222,7 @@ export class ComponentSet {
   }
 
   private unindex(index: number, component: Component): void {
+    this.filed.delete(index);
     for (const key of processKeys(component)) {
       removeFrom(this.byProcess, key, index);
       const left = this.byProcess.get(key);
@@ -242,6 +261,16 @@ function mayJoinOrPart({ told }: Component): typeof mayEverJoin {
   const before = new Set(Array.from(told.values(), ({ signature }) => signature));
   return (a, b) => mayEverJoin(a, b) || before.has(b.told.values().next().value?.signature ?? "");
 }
+
+/** Where a component is filed, and what of it told that. */
+interface Filed {
+  readonly orders: readonly TimeOrder[];
+  readonly sources: number;
+  readonly processes: number;
+  readonly isStray: boolean;
+}
+
+const filedMax = 8;
 
 interface Near {
   readonly seen: Set<number>;

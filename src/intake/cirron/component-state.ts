@@ -40,23 +40,12 @@ export interface LastingText {
   readonly sessions: readonly SessionSpan[];
   readonly told: readonly ToldGroup[];
   /** Of the sets that only grow. */
-  readonly sizes: readonly number[];
+  readonly sizes: ReturnType<typeof sizesOf>;
 }
 
 export type ComponentRow = StateRow<"cirron_components">;
 
 export function toStateChange(component: Component): StateChange {
-  const current: CurrentState = {
-    unresolved: Array.from(component.unresolved.values(), ({ id, hasEpochChild, leads }) => ({
-      id,
-      hasEpochChild,
-      leads,
-    })),
-    earliest: { ns: component.earliest.ns.toString(), id: component.earliest.id },
-    spans: component.spans,
-    forked: component.forked,
-    imported: component.imported,
-  };
   // Rows wait until they are stored, and all of one component share the text of its lasting part.
   const { lasting } = component;
   const text = lasting !== null && isStill(lasting, component) ? lasting : toLastingText(component);
@@ -70,10 +59,21 @@ export function toStateChange(component: Component): StateChange {
       first_ns: component.firstNs,
       last_ns: component.lastNs,
       sources: text.sources,
-      state: `${text.state},${JSON.stringify(current).slice(1)}`,
+      state: `${text.state},${toCurrentText(component)}`,
       version: component.version,
     },
   };
+}
+
+/** A `CurrentState` as JSON, without its opening brace: made for every batch, so without an object in between. */
+function toCurrentText({ unresolved, earliest, spans, forked, imported }: Component): string {
+  let parents = "";
+  for (const { id, hasEpochChild, leads } of unresolved.values()) {
+    const parent = `{"id":${JSON.stringify(id)},"hasEpochChild":${hasEpochChild},"leads":${leads}}`;
+    parents = parents === "" ? parent : `${parents},${parent}`;
+  }
+  const first = `{"ns":"${earliest.ns}","id":${JSON.stringify(earliest.id)}}`;
+  return `"unresolved":[${parents}],"earliest":${first},"spans":${spans},"forked":${forked},"imported":${imported}}`;
 }
 
 function toLastingText(component: Component): LastingText {
@@ -98,18 +98,27 @@ function toLastingText(component: Component): LastingText {
     keys,
     sessions,
     told: [...component.told.values()],
-    sizes: growingSets(component).map(({ size }) => size),
+    sizes: sizesOf(component),
   };
 }
 
-function growingSets(component: Component): ReadonlySet<string>[] {
-  const { sources, runOverrides, processes, threads, aliases } = component;
-  return [sources, runOverrides, processes, threads, aliases];
+function sizesOf({ sources, runOverrides, processes, threads, aliases }: Component) {
+  return {
+    sources: sources.size,
+    runOverrides: runOverrides.size,
+    processes: processes.size,
+    threads: threads.size,
+    aliases: aliases.size,
+  };
 }
 
 function isStill({ keys, sessions, told, sizes }: LastingText, component: Component): boolean {
   return (
-    growingSets(component).every(({ size }, at) => size === sizes[at]) &&
+    component.sources.size === sizes.sources &&
+    component.runOverrides.size === sizes.runOverrides &&
+    component.processes.size === sizes.processes &&
+    component.threads.size === sizes.threads &&
+    component.aliases.size === sizes.aliases &&
     isSameList(component.groupKeys, keys) &&
     isSameList(component.sessions.values(), sessions) &&
     isSameList(component.told.values(), told)

@@ -41,21 +41,35 @@ export class GroupMap {
 
   /** Neighbours are looked at once, however many of them are given. */
   update(indexes: readonly number[], cause: MapCause): Told {
-    const seen = new Set<number>();
-    const changed = new Set(indexes);
-    const sessions = indexes.flatMap((index) => {
-      if (seen.has(index)) return [];
-      const near = this.components.neighbourhood(index, this.gapNs, changed);
-      for (const at of near) seen.add(at);
-      return toSessions(
-        near.map((at) => this.components.get(at)),
-        this.gapNs,
-      );
-    });
+    const [only] = indexes;
+    const sessions =
+      indexes.length === 1 && only !== undefined ? this.sessionsNear(only) : this.sessionsNearAny(indexes);
     const changes = this.joins.isEmpty ? [] : this.followJoins(sessions, cause);
     const told = { changes, components: new Set<Component>() };
     for (const session of sessions) this.tellSession(session, cause, told);
     return told;
+  }
+
+  private sessionsNear(index: number): Session[] {
+    return this.toSessions(this.components.neighbourhood(index, this.gapNs));
+  }
+
+  private sessionsNearAny(indexes: readonly number[]): Session[] {
+    const seen = new Set<number>();
+    const changed = new Set(indexes);
+    return indexes.flatMap((index) => {
+      if (seen.has(index)) return [];
+      const near = this.components.neighbourhood(index, this.gapNs, changed);
+      for (const at of near) seen.add(at);
+      return this.toSessions(near);
+    });
+  }
+
+  private toSessions(near: readonly number[]): Session[] {
+    return toSessions(
+      near.map((at) => this.components.get(at)),
+      this.gapNs,
+    );
   }
 
   /** A run that people joined may be called otherwise from now on. One that was there before is not drawn in. */
@@ -81,17 +95,16 @@ export class GroupMap {
     const runId = runOfSession(session);
     const rank = rankOf(session);
     for (const component of session.members) {
+      const row = toRow(component, session, { runId, rank });
+      const signature = signatureOf(row);
       for (const groupKey of component.groupKeys) {
-        const before = component.told.get(groupKey);
-        const row = toRow(groupKey, component, session, { runId, rank });
-        const signature = signatureOf(row);
-        if (before?.signature === signature) continue;
+        if (component.told.get(groupKey)?.signature === signature) continue;
         if (!told.components.has(component)) {
           told.components.add(component);
           nextVersion(component, cause);
         }
         component.told.set(groupKey, { runId, signature });
-        told.changes.push({ table: "groups", row: { ...row, version: component.version } });
+        told.changes.push({ table: "groups", row: { ...row, group_key: groupKey, version: component.version } });
         for (const alias of new Set([runId, session.rootId])) {
           const name = `${alias}\n${groupKey}`;
           if (component.aliases.has(name)) continue;
@@ -115,15 +128,16 @@ export function nextVersion(component: Component, { receivedNs, position }: MapC
   component.position = position;
 }
 
+/** What is said of all keys of a component. */
+type ToldRow = Omit<StateRow<"groups">, "group_key" | "version">;
+
 function toRow(
-  groupKey: GroupName,
   component: Component,
   session: Session,
   { runId, rank }: { readonly runId: string; readonly rank: number },
-): Omit<StateRow<"groups">, "version"> {
+): ToldRow {
   const { span } = session;
   return {
-    group_key: groupKey,
     workspace: component.workspace,
     protocol: "cirron",
     run_id: runId,
@@ -158,7 +172,7 @@ function rankOf(session: Session): number {
   return smallest ?? 0;
 }
 
-export function signatureOf(row: Omit<StateRow<"groups">, "version">): string {
+export function signatureOf(row: ToldRow): string {
   return JSON.stringify([
     row.run_id,
     row.session_id,

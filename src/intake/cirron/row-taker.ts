@@ -2,7 +2,7 @@
 // that is known is refused, as a duplicate or as a conflict.
 
 import type { StringColumn } from "#base/columns.ts";
-import { hashRows, hashRowsInSteps } from "#intake/content-hash.ts";
+import { hashRowsInSteps, pushHashes } from "#intake/content-hash.ts";
 import type { Fault } from "#model/fault.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import type { Awaited, AwaitedParents } from "./awaited.ts";
@@ -237,7 +237,7 @@ function startTaking(component: number): Taken {
 /** The hashes of all rows, filled in where they are not known from the store. */
 function contentHashes(rows: CirronRows, table: keyof CirronRows, count: number): Uint32Array {
   const { content_hash: column } = rows[table];
-  if (column.length < count) for (const hash of hashRows(contentColumns(rows, table), count)) column.push(hash);
+  if (column.length < count) pushHashes(column, contentColumns(rows, table), count);
   return column.values;
 }
 

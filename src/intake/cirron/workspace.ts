@@ -257,16 +257,14 @@ export class CirronWorkspace {
       nextVersion(component, arrival);
       this.untold.add(component);
     }
-    const told = this.map.update(indexes, arrival);
-    const merged = this.components.takeMerges().filter(({ gone }) => gone.version > 0n);
-    for (const other of told.components) this.untold.add(other);
-    const states = [...this.untold].filter((one) => this.components.ofKey(nameOf(one)) !== undefined);
+    const { changes, components } = this.map.update(indexes, arrival);
+    for (const { gone, into } of this.components.takeMerges())
+      if (gone.version > 0n) changes.push(toMergedChange(gone, into));
+    for (const other of components) this.untold.add(other);
+    for (const one of this.untold)
+      if (this.components.ofKey(nameOf(one)) !== undefined) changes.push(toStateChange(one));
     this.untold.clear();
-    return [
-      ...told.changes,
-      ...merged.map(({ gone, into }) => toMergedChange(gone, into)),
-      ...states.map((one) => toStateChange(one)),
-    ];
+    return changes;
   }
 
   private repeat(arrival: CirronArrival, at: number): CirronOutcome {

@@ -21,6 +21,7 @@ import type { Receipt } from "#intake/sequencer.ts";
 import { toGroupKey } from "#intake/xtrack/group-keys.ts";
 import { groupKinds, parseGroupKey } from "#model/group-key.ts";
 import type { GroupName } from "#model/names.ts";
+import type { StateRow } from "#model/state-tables.ts";
 import { createSources } from "#query/sources.ts";
 import { BodyQueue } from "#server/body-queue.ts";
 import { type Collector, openCollector } from "#server/collector/collector.ts";
@@ -235,10 +236,9 @@ async function closeAll(closers: readonly Closer[]): Promise<void> {
 
 /** Subscribers are told of every step of a command, as it stands after it. */
 function announceCommands(collector: Collector, control: Control, { applied }: AppliedInput): void {
-  const ids = new Map(
-    applied.state.flatMap((change) => (change.table === "commands" ? [[change.row.cmd_id, change.row]] : [])),
-  );
-  for (const { workspace, run_id: run, cmd_id } of ids.values()) {
+  const rows = new Map<string, StateRow<"commands">>();
+  for (const change of applied.state) if (change.table === "commands") rows.set(change.row.cmd_id, change.row);
+  for (const { workspace, run_id: run, cmd_id } of rows.values()) {
     const command = control.list(workspace, run).find((one) => one.cmdId === cmd_id);
     if (command === undefined) continue;
     const shown = collector.applier.state.joins.runOf(workspace, run);

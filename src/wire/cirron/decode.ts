@@ -245,9 +245,9 @@ class BatchDecoder {
     else if (this.cursor.openArray()) {
       yield* this.readRecords(table, this.scratch[table]);
       const { spans, marks, snapshots } = this.tables;
-      if (table === "spans") padRows(spans, spans.span_id.length);
-      else if (table === "marks") padRows(marks, marks.mark_id.length);
-      else padRows(snapshots, snapshots.snapshot_id.length);
+      if (table === "spans") padRows(table, spans, spans.span_id.length);
+      else if (table === "marks") padRows(table, marks, marks.mark_id.length);
+      else padRows(table, snapshots, snapshots.snapshot_id.length);
     }
     return true;
   }

@@ -4,16 +4,11 @@
 // Columns that are empty in most rows (nullable ones, `flags`, `extra`, `raw`) are touched only by rows that have
 // something for them: they are padded up to the row then, and by `padRows` at the end of the batch.
 
-import {
-  type DictColumn,
-  type Int64Column,
-  NullableColumn,
-  type StringColumn,
-  type UInt32Column,
-} from "#base/columns.ts";
+import type { DictColumn, Int64Column, NullableColumn, StringColumn, UInt32Column } from "#base/columns.ts";
 import { jsonKind, numberForm } from "#base/json/cursor.ts";
 import { type Int64Words, parseDouble, parseInt64 } from "#base/json/number.ts";
 import { rowFlags } from "#model/row-flags.ts";
+import { factTables } from "#model/tables.ts";
 import { type RecordTable, rowBits, strictBit, textBits } from "./record-table.ts";
 import { IntegerMemo, WordMemo } from "./token-memo.ts";
 
@@ -227,13 +222,27 @@ export function fillTail(rows: TailColumns, start: number, table: RecordTable): 
   }
 }
 
+type Table = "spans" | "marks" | "snapshots";
+
+function namesOfNullable(table: Table): string[] {
+  return Object.entries(factTables[table]).flatMap(([name, type]) => (type.startsWith("Nullable(") ? [name] : []));
+}
+
+/** By table, the columns in which a row may be absent: to look for them in every batch costs more than to pad them. */
+const nullable = {
+  spans: namesOfNullable("spans"),
+  marks: namesOfNullable("marks"),
+  snapshots: namesOfNullable("snapshots"),
+};
+
 /** Brings every column that was left behind to the same length. */
-export function padRows(rows: TailColumns, count: number): void {
+export function padRows(table: Table, rows: TailColumns, count: number): void {
   if (count === 0) return;
   rows.flags.padTo(count, 0);
   rows.extra.padTo(count);
   rows.raw.padTo(count);
-  for (const column of Object.values(rows)) if (column instanceof NullableColumn) column.padTo(count);
+  const columns = rows as unknown as Readonly<Record<string, { padTo(length: number): void }>>;
+  for (const name of nullable[table]) columns[name]?.padTo(count);
 }
 
 function keepUnlessNull(table: RecordTable, row: number, field: number): void {
