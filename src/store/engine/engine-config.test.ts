@@ -48,3 +48,16 @@ it("lets ten parts of a size gather before they are merged", async () => {
     await close();
   }
 });
+
+it("reads a large table with several threads, though it has little memory", async () => {
+  const { store, close } = await openEmbedded();
+  try {
+    await store.ddl("CREATE TABLE many (n UInt64) ENGINE = MergeTree ORDER BY n");
+    await store.ddl("INSERT INTO many SELECT number FROM numbers(2000000)");
+    const sql = "EXPLAIN PIPELINE SELECT sum(n) FROM many SETTINGS max_threads = 2";
+    const steps = await askStore<{ explain: string }>(store, { sql });
+    expect(steps.map(({ explain }) => explain.trim())).toContainEqual(expect.stringMatching(/^MergeTreeSelect.* × 2 /));
+  } finally {
+    await close();
+  }
+});

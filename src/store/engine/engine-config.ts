@@ -81,6 +81,9 @@ export function laneArgs(folders: EngineFolders, memoryBytesMax: number): string
   ];
 }
 
+/** The engine thinks of a gibibyte for each thread, and would read with one thread wherever it may have no more than two. */
+const threadBytes = 128 << 20;
+
 /** To compile what a question computes takes longer than most questions do, so only what is asked often enough is worth it. */
 const askedUntilCompiled = "100";
 const compileSettings = [
@@ -98,6 +101,7 @@ export function laneSettings(purpose: Purpose, memoryBytesMax: number): Settings
     ...compileSettings.map((name) => [name, askedUntilCompiled] as const),
     // Where the file system cannot say whether a read would have to wait, each would be handed to another thread.
     ["local_filesystem_read_method", "pread"],
+    ["max_threads_min_free_memory_per_thread", String(threadBytes)],
     ["max_query_size", String(64 << 20)],
     ["max_memory_usage", String(Math.floor(memoryBytesMax / 2))],
     ["max_execution_time", purpose === "read" ? "60" : "0"],
