@@ -35,16 +35,14 @@ export function lazyView<N extends string, Props extends object>(
   return Object.assign(View, { preload });
 }
 
-/** While a view is on its way; it is tried again whenever the server is back. */
-function Missing({
-  preload,
-  failed,
-  onLoaded,
-}: {
+interface MissingProps {
   readonly preload: () => Promise<void>;
   readonly failed: boolean;
   readonly onLoaded: () => void;
-}) {
+}
+
+/** While a view is on its way; it is tried again whenever the server is back. */
+function Missing({ preload, failed, onLoaded }: MissingProps) {
   const { state } = useLiveState();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another state of the connection is a reason to try again.
   useEffect(() => {

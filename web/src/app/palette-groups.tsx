@@ -37,17 +37,14 @@ function useGo(onDone: () => void): ReturnType<typeof useNavigate> {
   };
 }
 
-function Entry({
-  value,
-  icon,
-  onSelect,
-  children,
-}: {
+interface EntryProps {
   readonly value: string;
   readonly icon?: IconName;
   readonly onSelect: () => void;
   readonly children: ReactNode;
-}) {
+}
+
+function Entry({ value, icon, onSelect, children }: EntryProps) {
   return (
     <Command.Item value={value} onSelect={onSelect}>
       {icon === undefined ? null : <Icon name={icon} size={14} />}

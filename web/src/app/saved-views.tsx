@@ -60,17 +60,14 @@ export function SavedViews({ page, search, onOpen, path, what }: SavedViewsProps
   );
 }
 
-function ViewRow({
-  view,
-  isCurrent,
-  link,
-  onOpen,
-}: {
+interface ViewRowProps {
   readonly view: SavedView;
   readonly isCurrent: boolean;
   readonly link: string;
   readonly onOpen: () => void;
-}) {
+}
+
+function ViewRow({ view, isCurrent, link, onOpen }: ViewRowProps) {
   const save = useChange("saveView", ["views"]);
   const forget = useChange("deleteView", ["views"]);
   const params = { page: view.page, name: view.name };

@@ -41,15 +41,13 @@ export function MomentExtremes({ metric }: { readonly metric: MomentMetric | nul
   );
 }
 
-function Extreme({
-  of,
-  metric,
-  series,
-}: {
+interface ExtremeProps {
   readonly of: "min" | "max";
   readonly metric: MomentMetric;
   readonly series: PlotSeries;
-}) {
+}
+
+function Extreme({ of, metric, series }: ExtremeProps) {
   const { setPin, pin } = useRunClock();
   const values = series[of];
   const row = extremeRow(values, of === "max" ? 1 : -1);

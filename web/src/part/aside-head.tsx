@@ -1,15 +1,13 @@
 import { Button } from "./button.tsx";
 
-/** What the part beside a view is about, and a button to close it. */
-export function AsideHead({
-  title,
-  hint,
-  onClose,
-}: {
+interface AsideHeadProps {
   readonly title: string;
   readonly hint?: string;
   readonly onClose: () => void;
-}) {
+}
+
+/** What the part beside a view is about, and a button to close it. */
+export function AsideHead({ title, hint, onClose }: AsideHeadProps) {
   return (
     <header className="row">
       <h2 className="clip grow" title={hint}>

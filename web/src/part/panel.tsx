@@ -2,14 +2,7 @@
 
 import type { ReactNode } from "react";
 
-export function Panel({
-  title,
-  label = title,
-  side,
-  look = "",
-  body,
-  children,
-}: {
+interface PanelProps {
   readonly title: string;
   /** What it is called where the title does not say it alone. */
   readonly label?: string;
@@ -19,7 +12,9 @@ export function Panel({
   /** With room around what is in it; words of the style sheet for that. */
   readonly body?: string;
   readonly children: ReactNode;
-}) {
+}
+
+export function Panel({ title, label = title, side, look = "", body, children }: PanelProps) {
   return (
     <section className={`panel ${look}`} aria-label={label}>
       <header className="row panel-head">

@@ -1,18 +1,15 @@
 import { Popover as Radix } from "radix-ui";
 import { type ReactNode, useRef, useState } from "react";
 
-export function Popover({
-  trigger,
-  label,
-  children,
-  className = "",
-}: {
+interface PopoverProps {
   readonly trigger: ReactNode;
   readonly label: string;
   /** `done` closes it after a choice that ends the visit. */
   readonly children: ReactNode | ((done: () => void) => ReactNode);
   readonly className?: string;
-}) {
+}
+
+export function Popover({ trigger, label, children, className = "" }: PopoverProps) {
   const [open, setOpen] = useState(false);
   const isDone = useRef(false);
   return (

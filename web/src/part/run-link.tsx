@@ -1,22 +1,17 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
-/** To the first page of a run, or to one of its views. */
-export function RunLink({
-  id,
-  view,
-  search,
-  look,
-  title,
-  children = view ?? id,
-}: {
+interface RunLinkProps {
   readonly id: string;
   readonly view?: "charts" | "integrity" | "logs" | "params" | "pipeline" | "tensors" | "timeline";
   readonly search?: object;
   readonly look?: string;
   readonly title?: string;
   readonly children?: ReactNode;
-}) {
+}
+
+/** To the first page of a run, or to one of its views. */
+export function RunLink({ id, view, search, look, title, children = view ?? id }: RunLinkProps) {
   return (
     <Link
       to={view === undefined ? "/runs/$id" : `/runs/$id/${view}`}

@@ -5,13 +5,7 @@ export interface Suggestion {
   readonly note: string;
 }
 
-export function Suggestions({
-  id,
-  look,
-  suggestions,
-  picked,
-  onTake,
-}: {
+interface SuggestionsProps {
   /** The options are called after it: `<id>-0`, … */
   readonly id: string;
   readonly look: string;
@@ -19,7 +13,9 @@ export function Suggestions({
   /** The place of the one that the keyboard is on. */
   readonly picked: number;
   readonly onTake: (text: string) => void;
-}) {
+}
+
+export function Suggestions({ id, look, suggestions, picked, onTake }: SuggestionsProps) {
   return (
     <div className={`menu ${look}`} id={id} role="listbox" aria-label="Suggestions">
       {suggestions.map(({ text, note }, i) => (

@@ -26,16 +26,14 @@ export function When({ ns }: { readonly ns: string | null }) {
   );
 }
 
-/** How long a run took, or has been running. */
-export function Took({
-  start,
-  end,
-  running,
-}: {
+interface TookProps {
   readonly start: string | null;
   readonly end: string | null;
   readonly running: boolean;
-}) {
+}
+
+/** How long a run took, or has been running. */
+export function Took({ start, end, running }: TookProps) {
   const now = useNow(1_000, running);
   if (start === null) return <span className="muted">–</span>;
   if (end === null && !running) return <span className="muted">–</span>;

@@ -1,16 +1,14 @@
 import { urlOf } from "../data/client.ts";
 import { formatBytes } from "../text/format-number.ts";
 
-/** Where the whole of a record is, of which only the beginning is shown; nothing when all of it is. */
-export function WholeRecord({
-  run,
-  record,
-  bytes,
-}: {
+interface WholeRecordProps {
   readonly run: string;
   readonly record: string;
   readonly bytes: number | undefined;
-}) {
+}
+
+/** Where the whole of a record is, of which only the beginning is shown; nothing when all of it is. */
+export function WholeRecord({ run, record, bytes }: WholeRecordProps) {
   if (bytes === undefined) return null;
   return (
     <a href={urlOf("event", { params: { id: run, event: record } })} download title="Only the beginning is shown here.">

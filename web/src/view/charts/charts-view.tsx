@@ -84,15 +84,13 @@ function useChartChoices() {
   return { ...usePlotChoices(), axis, setAxis, split, setSplit, size, setSize };
 }
 
-function ChartsBar({
-  find,
-  many,
-  view,
-}: {
+interface ChartsBarProps {
   readonly find: string;
   readonly many: boolean;
   readonly view: ReturnType<typeof useChartChoices>;
-}) {
+}
+
+function ChartsBar({ find, many, view }: ChartsBarProps) {
   const setSearch = useSetSearch();
   const { run } = useRunClock();
   const search = useSearch({ strict: false }) as Record<string, unknown>;

@@ -13,17 +13,14 @@ interface Point {
   readonly row: number;
 }
 
-export function DataTable({
-  series,
-  axis,
-  name,
-  height,
-}: {
+interface DataTableProps {
   readonly series: readonly PlotSeries[];
   readonly axis: Axis;
   readonly name: string;
   readonly height: number;
-}) {
+}
+
+export function DataTable({ series, axis, name, height }: DataTableProps) {
   const split = series.length > 1;
   const rows = series.flatMap((each) => each.x.map((_, row): Point => ({ each, row })));
   return (

@@ -101,17 +101,14 @@ function PlaceTools({ name, pinned = false, onPin, onMove }: PanelHeadProps) {
   );
 }
 
-function Tool({
-  icon,
-  label,
-  pressed,
-  onClick,
-}: {
+interface ToolProps {
   readonly icon: IconName;
   readonly label: string;
   readonly pressed?: boolean;
   readonly onClick: () => void;
-}) {
+}
+
+function Tool({ icon, label, pressed, onClick }: ToolProps) {
   return (
     <Button
       look="quiet small icon"

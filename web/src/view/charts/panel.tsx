@@ -144,18 +144,15 @@ function usePanelColours(key: string, names: readonly string[], theme: Theme): r
   }, [namesKey, key, theme]);
 }
 
-/** Click isolates one line; click again shows all. */
-function Legend({
-  names,
-  colours,
-  hidden,
-  onChange,
-}: {
+interface LegendProps {
   readonly names: readonly string[];
   readonly colours: readonly string[];
   readonly hidden: ReadonlySet<number>;
   readonly onChange: (hidden: ReadonlySet<number>) => void;
-}) {
+}
+
+/** Click isolates one line; click again shows all. */
+function Legend({ names, colours, hidden, onChange }: LegendProps) {
   const isolate = (at: number) => {
     const alone = hidden.size === names.length - 1 && !hidden.has(at);
     onChange(alone ? new Set() : new Set(names.map((_, i) => i).filter((i) => i !== at)));

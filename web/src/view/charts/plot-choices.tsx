@@ -56,17 +56,14 @@ export function PlotControls({
   );
 }
 
-export function OnOffButton({
-  value,
-  onChange,
-  title,
-  children,
-}: {
+interface OnOffButtonProps {
   readonly value: OnOff;
   readonly onChange: (value: OnOff) => void;
   readonly title?: string;
   readonly children: ReactNode;
-}) {
+}
+
+export function OnOffButton({ value, onChange, title, children }: OnOffButtonProps) {
   return (
     <Button aria-pressed={value === "on"} title={title} onClick={() => onChange(value === "on" ? "off" : "on")}>
       {children}

@@ -7,16 +7,14 @@ import { Form, TextField } from "../../part/field.tsx";
 import { Popover } from "../../part/popover.tsx";
 import { isRange, parseBound } from "./panel-layout.ts";
 
-export function RangeButton({
-  name,
-  bounds,
-  onChange,
-}: {
+interface RangeButtonProps {
   readonly name: string;
   /** Null while the data decides. */
   readonly bounds: YBounds | null;
   readonly onChange: (bounds: YBounds | null) => void;
-}) {
+}
+
+export function RangeButton({ name, bounds, onChange }: RangeButtonProps) {
   const label = `Vertical range of ${name}`;
   return (
     <Popover
@@ -57,15 +55,13 @@ function RangeForm({
   );
 }
 
-function Bound({
-  label,
-  value,
-  onChange,
-}: {
+interface BoundProps {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-}) {
+}
+
+function Bound({ label, value, onChange }: BoundProps) {
   return (
     <label className="row">
       <span className="muted range-word">{label}</span>

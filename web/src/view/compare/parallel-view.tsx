@@ -60,17 +60,14 @@ export function ParallelView({ compare, look }: CompareProps) {
   );
 }
 
-function Passing({
-  compare,
-  passing,
-  brushed,
-  onClear,
-}: {
+interface PassingProps {
   readonly compare: CompareAnswer;
   readonly passing: readonly boolean[];
   readonly brushed: boolean;
   readonly onClear: () => void;
-}) {
+}
+
+function Passing({ compare, passing, brushed, onClear }: PassingProps) {
   const setSearch = useSetSearch();
   const count = passing.filter(Boolean).length;
   return (
@@ -90,16 +87,7 @@ function Passing({
   );
 }
 
-function Lines({
-  compare,
-  look,
-  axes,
-  passing,
-  brushes,
-  onBrushes,
-  over,
-  onOver,
-}: {
+interface LinesProps {
   readonly compare: CompareAnswer;
   readonly look: Look;
   readonly axes: readonly ParallelAxis[];
@@ -108,7 +96,9 @@ function Lines({
   readonly onBrushes: (brushes: Brushes) => void;
   readonly over: string | null;
   readonly onOver: (id: string | null) => void;
-}) {
+}
+
+function Lines({ compare, look, axes, passing, brushes, onBrushes, over, onOver }: LinesProps) {
   const host = useRef<HTMLDivElement>(null);
   const size = useSize(host);
   const gap = Math.max(120, (size.width - 2 * side) / Math.max(1, axes.length - 1));
@@ -154,19 +144,15 @@ function Lines({
   );
 }
 
-function Axis({
-  axis,
-  x,
-  y,
-  brush,
-  onBrush,
-}: {
+interface AxisProps {
   readonly axis: ParallelAxis;
   readonly x: number;
   readonly y: (place: number) => number;
   readonly brush: readonly [number, number] | undefined;
   readonly onBrush: (brush: readonly [number, number] | null) => void;
-}) {
+}
+
+function Axis({ axis, x, y, brush, onBrush }: AxisProps) {
   const from = useRef<number | null>(null);
   const placeAt = (event: PointerEvent<SVGRectElement>) => {
     const box = event.currentTarget.getBoundingClientRect();

@@ -47,17 +47,14 @@ export function ScatterView({ compare, look, search }: CompareProps) {
   );
 }
 
-function Points({
-  runs,
-  x,
-  y,
-  look,
-}: {
+interface PointsProps {
   readonly runs: readonly RunSummary[];
   readonly x: ParallelAxis;
   readonly y: ParallelAxis;
   readonly look: Look;
-}) {
+}
+
+function Points({ runs, x, y, look }: PointsProps) {
   const host = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(host);
   const toX = (place: number) => left + place * (width - left - right);
@@ -83,21 +80,16 @@ function Points({
   );
 }
 
-function Scales({
-  x,
-  y,
-  toX,
-  toY,
-  width,
-  height,
-}: {
+interface ScalesProps {
   readonly x: ParallelAxis;
   readonly y: ParallelAxis;
   readonly toX: (place: number) => number;
   readonly toY: (place: number) => number;
   readonly width: number;
   readonly height: number;
-}) {
+}
+
+function Scales({ x, y, toX, toY, width, height }: ScalesProps) {
   return (
     <>
       {x.ticks.map((tick) => (

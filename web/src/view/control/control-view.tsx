@@ -83,15 +83,13 @@ function acceptText(workers: readonly string[]): string {
     : `${workers.length} workers accept commands: ${named}.`;
 }
 
-function Ask({
-  choice,
-  workers,
-  onDone,
-}: {
+interface AskProps {
   readonly choice: CommandChoice;
   readonly workers: readonly string[];
   readonly onDone: () => void;
-}) {
+}
+
+function Ask({ choice, workers, onDone }: AskProps) {
   const { run } = useRunClock();
   const send = useChange("sendCommand", ["commands", "run"]);
   const [payload, setPayload] = useState(choice.payload ?? "");

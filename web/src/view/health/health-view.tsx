@@ -122,15 +122,13 @@ function Health({ health }: { readonly health: HealthAnswer }) {
   );
 }
 
-function Tile({
-  title,
-  value,
-  values,
-}: {
+interface TileProps {
   readonly title: string;
   readonly value: string;
   readonly values: readonly number[];
-}) {
+}
+
+function Tile({ title, value, values }: TileProps) {
   return (
     <section className="panel health-tile" aria-label={title}>
       <span className="muted">{title}</span>

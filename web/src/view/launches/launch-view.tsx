@@ -194,17 +194,14 @@ function CellGrid({ launch, metric }: { readonly launch: LaunchAnswer; readonly 
   );
 }
 
-function CellBox({
-  cell,
-  heat,
-  best,
-  metric,
-}: {
+interface CellBoxProps {
   readonly cell: LaunchCell;
   readonly heat: { readonly value: number; readonly share: number } | null;
   readonly best: boolean;
   readonly metric: string;
-}) {
+}
+
+function CellBox({ cell, heat, best, metric }: CellBoxProps) {
   const theme = useTheme();
   const colour = heat === null || Number.isNaN(heat.share) ? null : heatColour(heat.share, theme);
   const text = heat === null ? "" : metric === "duration" ? formatDuration(heat.value) : formatNumber(heat.value, 4);

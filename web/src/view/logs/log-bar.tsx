@@ -102,15 +102,13 @@ function Download({ filter }: { readonly filter: LogFilter }) {
   );
 }
 
-function Levels({
-  counts,
-  chosen,
-  onChange,
-}: {
+interface LevelsProps {
   readonly counts: Readonly<Record<string, number>>;
   readonly chosen: readonly string[];
   readonly onChange: (levels: readonly string[]) => void;
-}) {
+}
+
+function Levels({ counts, chosen, onChange }: LevelsProps) {
   const known = Object.entries(counts).sort(([a], [b]) => levelOrder.indexOf(a) - levelOrder.indexOf(b));
   return known.map(([level, count]) => (
     <Button

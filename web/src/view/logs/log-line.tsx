@@ -10,14 +10,7 @@ import type { Gutter } from "./use-gutter.ts";
 
 const nearNs = 5e7;
 
-export function LogLine({
-  row,
-  startNs,
-  gutter,
-  search,
-  stepped,
-  onPin,
-}: {
+interface LogLineProps {
   readonly row: LogRow;
   readonly startNs: string;
   readonly gutter: Gutter;
@@ -26,7 +19,9 @@ export function LogLine({
   readonly stepped: boolean;
   /** Pins a moment without moving the lines. */
   readonly onPin: (t: number) => void;
-}) {
+}
+
+export function LogLine({ row, startNs, gutter, search, stepped, onPin }: LogLineProps) {
   const { setWindow, pin } = useRunClock();
   const t = toOffsetNs(row.ts_ns, startNs);
   const cursor = useCursor();

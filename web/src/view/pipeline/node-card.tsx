@@ -4,13 +4,7 @@ import type { GraphNode } from "#api/contract/pipeline.ts";
 import { Status } from "../../part/status.tsx";
 import { formatDuration } from "../../text/format-time.ts";
 
-export function NodeCard({
-  node,
-  share,
-  chosen,
-  outside,
-  onChoose,
-}: {
+interface NodeCardProps {
   readonly node: GraphNode;
   /** Its wall time over the longest, 0…1. */
   readonly share: number;
@@ -18,7 +12,9 @@ export function NodeCard({
   /** It ran outside the shared window. */
   readonly outside: boolean;
   readonly onChoose: () => void;
-}) {
+}
+
+export function NodeCard({ node, share, chosen, outside, onChoose }: NodeCardProps) {
   const chips = [
     ...node.context.created.map((key) => ["created", `+${key}`] as const),
     ...node.context.updated.map((key) => ["updated", `~${key}`] as const),

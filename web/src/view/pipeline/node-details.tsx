@@ -12,16 +12,14 @@ import { Status } from "../../part/status.tsx";
 import { Table } from "../../part/table.tsx";
 import { toOffsetNs } from "../../text/format-time.ts";
 
-export function NodeDetails({
-  node,
-  failed,
-  onClose,
-}: {
+interface NodeDetailsProps {
   readonly node: GraphNode;
   /** The node at which the pipeline failed, if it did. */
   readonly failed: GraphNode | undefined;
   readonly onClose: () => void;
-}) {
+}
+
+export function NodeDetails({ node, failed, onClose }: NodeDetailsProps) {
   const [raw, setRaw] = useState(false);
   const { startNs, setWindow } = useRunClock();
   const makeWindow = () => {

@@ -116,15 +116,13 @@ function Paper({ graph, placed, chosen, onChoose }: PaperProps) {
   );
 }
 
-function Zoom({
-  zoom,
-  isFit,
-  onZoom,
-}: {
+interface ZoomProps {
   readonly zoom: number;
   readonly isFit: boolean;
   readonly onZoom: (zoom: number | null) => void;
-}) {
+}
+
+function Zoom({ zoom, isFit, onZoom }: ZoomProps) {
   return (
     <div className="pipeline-zoom no-print">
       <Button look="small icon" aria-label="Zoom out" onClick={() => onZoom(Math.max(0.25, zoom / 1.25))}>

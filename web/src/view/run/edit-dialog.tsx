@@ -8,15 +8,13 @@ import { Dialog } from "../../part/dialog.tsx";
 import { Form, TextField } from "../../part/field.tsx";
 import { Problem } from "../../part/notice.tsx";
 
-export function EditDialog({
-  run,
-  open,
-  onClose,
-}: {
+interface EditDialogProps {
   readonly run: Run;
   readonly open: boolean;
   readonly onClose: () => void;
-}) {
+}
+
+export function EditDialog({ run, open, onClose }: EditDialogProps) {
   return (
     <Dialog title="Edit the run" open={open} onClose={onClose}>
       <EditForm run={run} onClose={onClose} />

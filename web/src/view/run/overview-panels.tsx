@@ -89,15 +89,13 @@ function KeyCurve({ run, metric, phase }: { readonly run: Run; readonly metric: 
   );
 }
 
-export function KeyTexts({
-  title,
-  rows,
-  run,
-}: {
+interface KeyTextsProps {
   readonly title: string;
   readonly rows: readonly (readonly [string, string])[];
   readonly run: string;
-}) {
+}
+
+export function KeyTexts({ title, rows, run }: KeyTextsProps) {
   if (rows.length === 0) return null;
   const all = (
     <RunLink id={run} view="params">

@@ -72,15 +72,13 @@ function ParamValue({ run, param }: { readonly run: string; readonly param: Para
   );
 }
 
-function TextTable({
-  title,
-  rows,
-  none,
-}: {
+interface TextTableProps {
   readonly title: string;
   readonly rows: readonly (readonly [string, string])[];
   readonly none: string;
-}) {
+}
+
+function TextTable({ title, rows, none }: TextTableProps) {
   return (
     <Panel title={title}>
       <Table

@@ -9,20 +9,16 @@ import { Popover } from "../../part/popover.tsx";
 import { builtIn, type ColumnChoice, hideColumn, moveColumn, pinColumn } from "./grid-columns.ts";
 import { headingOf } from "./runs-search.ts";
 
-export function ColumnPicker({
-  fields,
-  choice,
-  usual,
-  onChange,
-  onReset,
-}: {
+interface ColumnPickerProps {
   readonly fields: readonly FieldInfo[];
   readonly choice: ColumnChoice;
   /** Nobody has changed anything yet. */
   readonly usual: boolean;
   readonly onChange: (choice: ColumnChoice) => void;
   readonly onReset: () => void;
-}) {
+}
+
+export function ColumnPicker({ fields, choice, usual, onChange, onReset }: ColumnPickerProps) {
   const [asked, setAsked] = useState("");
   const { columns, pinned } = choice;
   const hiddenBuiltIn = [...builtIn].filter((field) => field !== "name" && !columns.includes(field));

@@ -7,17 +7,14 @@ import { Icon } from "../../part/icon.tsx";
 import { placeCaret, Suggestions } from "../../part/suggestions.tsx";
 import { applySuggestion, type Completion, completeFilter } from "./complete.ts";
 
-export function FilterBox({
-  value,
-  fields,
-  error,
-  onChange,
-}: {
+interface FilterBoxProps {
   readonly value: string;
   readonly fields: readonly FieldInfo[];
   readonly error: Error | null;
   readonly onChange: (filter: string) => void;
-}) {
+}
+
+export function FilterBox({ value, fields, error, onChange }: FilterBoxProps) {
   const [text, setText] = useState(value);
   const [completion, setCompletion] = useState<Completion | null>(null);
   const [picked, setPicked] = useState(-1);

@@ -9,17 +9,14 @@ import { RunChoice, staleAfterJoin } from "../run/join-dialog.tsx";
 /** As many as the server takes at once, and the one that stays. */
 export const joinedMax = 101;
 
-export function JoinRunsDialog({
-  runs,
-  open,
-  onClose,
-  onDone,
-}: {
+interface JoinRunsDialogProps {
   readonly runs: readonly RunSummary[];
   readonly open: boolean;
   readonly onClose: () => void;
   readonly onDone: () => void;
-}) {
+}
+
+export function JoinRunsDialog({ runs, open, onClose, onDone }: JoinRunsDialogProps) {
   const join = useChange("joinRuns", staleAfterJoin);
   const [chosen, setChosen] = useState<string | null>(null);
   const stays = runs.find((run) => run.id === chosen) ?? toStay(runs);

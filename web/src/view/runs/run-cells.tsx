@@ -11,15 +11,13 @@ import { countOf, formatCount, formatDecimals, formatNumber, toNumber } from "..
 import { shareOf } from "../run/run-sentence.ts";
 import type { ColumnFormat } from "./grid-model.ts";
 
-export function RunCell({
-  run,
-  field,
-  format,
-}: {
+interface RunCellProps {
   readonly run: RunSummary;
   readonly field: string;
   readonly format: ColumnFormat;
-}) {
+}
+
+export function RunCell({ run, field, format }: RunCellProps) {
   switch (field) {
     case "name":
       return <NameCell run={run} />;
@@ -113,15 +111,13 @@ function nonfiniteText(points: number): string {
   return `${countOf(points, "point")} ${points === 1 ? "is" : "are"} NaN or infinite`;
 }
 
-export function ValueCell({
-  cell,
-  digits,
-  decimals = null,
-}: {
+interface ValueCellProps {
   readonly cell: Cell;
   readonly digits: number;
   readonly decimals?: number | null;
-}) {
+}
+
+export function ValueCell({ cell, digits, decimals = null }: ValueCellProps) {
   const number = toNumber(cell.num);
   if (number === null) {
     return (
@@ -147,15 +143,13 @@ export function ValueCell({
   );
 }
 
-export function GroupCell({
-  group,
-  field,
-  digits,
-}: {
+interface GroupCellProps {
   readonly group: RunGroup;
   readonly field: string;
   readonly digits: number;
-}) {
+}
+
+export function GroupCell({ group, field, digits }: GroupCellProps) {
   if (field === "status") {
     const failed = group.statuses["failed"] ?? 0;
     const running = group.statuses["running"] ?? 0;

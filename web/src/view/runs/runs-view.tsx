@@ -111,15 +111,7 @@ function useQuestion(search: RunsSearch, known: readonly FieldInfo[]) {
   return { choice, query, spark };
 }
 
-function RunsBar({
-  search,
-  known,
-  choice,
-  error,
-  counted,
-  onChoice,
-  onChange,
-}: {
+interface RunsBarProps {
   readonly search: RunsSearch;
   readonly known: readonly FieldInfo[];
   readonly choice: ColumnChoice;
@@ -127,7 +119,9 @@ function RunsBar({
   readonly counted: string;
   readonly onChoice: (choice: ColumnChoice) => void;
   readonly onChange: Change;
-}) {
+}
+
+function RunsBar({ search, known, choice, error, counted, onChoice, onChange }: RunsBarProps) {
   const onFilter = useCallback(
     (filter: string) => onChange({ filter: filter === "" ? undefined : filter }),
     [onChange],

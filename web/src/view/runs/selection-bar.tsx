@@ -21,18 +21,15 @@ const comparedMax = 100;
 /** How long a filter may be. Of more runs the page exports only the table, the command line everything. */
 const filterMax = 4096;
 
-export function SelectionBar({
-  runs,
-  gathering,
-  columns,
-  onClear,
-}: {
+interface SelectionBarProps {
   readonly runs: readonly RunSummary[];
   /** The rest of all runs is still being asked for. */
   readonly gathering: boolean;
   readonly columns: readonly string[];
   readonly onClear: () => void;
-}) {
+}
+
+export function SelectionBar({ runs, gathering, columns, onClear }: SelectionBarProps) {
   const navigate = useNavigate();
   const [asking, setAsking] = useState<"tag" | "join" | "delete" | null>(null);
   const done = () => {

@@ -7,19 +7,15 @@ import { completeSql } from "./sql-complete.ts";
 
 const nothing: ReturnType<typeof completeSql> = { from: 0, suggestions: [] };
 
-export function SqlEditor({
-  value,
-  schema,
-  invalid,
-  onChange,
-  onRun,
-}: {
+interface SqlEditorProps {
   readonly value: string;
   readonly schema: SqlSchemaAnswer | undefined;
   readonly invalid: boolean;
   readonly onChange: (text: string) => void;
   readonly onRun: () => void;
-}) {
+}
+
+export function SqlEditor({ value, schema, invalid, onChange, onRun }: SqlEditorProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   // Where something was typed last; null once that is done with. What is suggested there changes when the schema comes.
   const [caret, setCaret] = useState<number | null>(null);

@@ -22,15 +22,13 @@ function parseQueries(text: string): string[] {
   }
 }
 
-export function QueryList({
-  title,
-  queries,
-  onPick,
-}: {
+interface QueryListProps {
   readonly title: string;
   readonly queries: readonly (readonly [name: string, query: string])[];
   readonly onPick: (query: string) => void;
-}) {
+}
+
+export function QueryList({ title, queries, onPick }: QueryListProps) {
   if (queries.length === 0) return null;
   return (
     <section aria-label={title}>

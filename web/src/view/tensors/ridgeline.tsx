@@ -15,14 +15,7 @@ import { ridgePath, toRidges } from "./ridge.ts";
 const width = 460;
 const peakPx = 56;
 
-export function Ridgeline({
-  snapshots,
-  overlay,
-  startNs,
-  label,
-  window = null,
-  onPick,
-}: {
+interface RidgelineProps {
   readonly snapshots: readonly Snapshot[];
   readonly overlay: boolean;
   readonly startNs: string;
@@ -30,7 +23,9 @@ export function Ridgeline({
   /** Rows outside it are faded. */
   readonly window?: TimeWindow | null;
   readonly onPick?: (snapshot: Snapshot) => void;
-}) {
+}
+
+export function Ridgeline({ snapshots, overlay, startNs, label, window = null, onPick }: RidgelineProps) {
   const theme = useTheme();
   const cursor = useCursor();
   const [over, setOver] = useState(-1);

@@ -17,15 +17,13 @@ const hints: Record<string, string> = {
   constant: "all values are equal",
 };
 
-export function TensorList({
-  tensors,
-  chosen,
-  onChoose,
-}: {
+interface TensorListProps {
   readonly tensors: readonly TensorInfo[];
   readonly chosen: string;
   readonly onChoose: (tensor: string) => void;
-}) {
+}
+
+export function TensorList({ tensors, chosen, onChoose }: TensorListProps) {
   const [search, setSearch] = useState("");
   const [sort, setSort] = useState<"change" | "name">("change");
   const rows = useMemo(

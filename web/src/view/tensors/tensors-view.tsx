@@ -94,15 +94,13 @@ function spoiltText(rows: readonly Snapshot[]): string {
   return count === 0 ? "" : ` · ${formatCount(count)} values are NaN or ±Inf`;
 }
 
-function TensorBody({
-  name,
-  about,
-  rows,
-}: {
+interface TensorBodyProps {
   readonly name: string;
   readonly about: string;
   readonly rows: readonly Snapshot[];
-}) {
+}
+
+function TensorBody({ name, about, rows }: TensorBodyProps) {
   const clock = useRunClock();
   const theme = useTheme();
   const events = useChartEvents();

@@ -30,17 +30,14 @@ export function FlameView({ wanted }: { readonly wanted: ((name: string) => bool
   );
 }
 
-function Flame({
-  boxes,
-  focused,
-  wanted,
-  onFocus,
-}: {
+interface FlameProps {
   readonly boxes: readonly FlameBox[];
   readonly focused: boolean;
   readonly wanted: ((name: string) => boolean) | null;
   readonly onFocus: (node: number | null) => void;
-}) {
+}
+
+function Flame({ boxes, focused, wanted, onFocus }: FlameProps) {
   const whole = boxes[0]?.wallNs ?? 1;
   const [at, setAt] = useState<FlameBox | null>(null);
   const shown = at ?? boxes[0];
@@ -77,17 +74,14 @@ function Flame({
   );
 }
 
-function FlameButton({
-  box,
-  faded,
-  onPoint,
-  onFocus,
-}: {
+interface FlameButtonProps {
   readonly box: FlameBox;
   readonly faded: boolean;
   readonly onPoint: (box: FlameBox | null) => void;
   readonly onFocus: (node: number) => void;
-}) {
+}
+
+function FlameButton({ box, faded, onPoint, onFocus }: FlameButtonProps) {
   const { run } = useRunClock();
   const colour = spanColour(run.id, box.name, useTheme());
   return (

@@ -13,19 +13,15 @@ import { gutterPx } from "./draw.ts";
 
 const heightPx = 44;
 
-export function Minimap({
-  base,
-  colours,
-  extent,
-  view,
-  onMove,
-}: {
+interface MinimapProps {
   readonly base: Boxes | null;
   readonly colours: ReadonlyMap<string, string>;
   readonly extent: TimeWindow;
   readonly view: TimeWindow;
   readonly onMove: (view: TimeWindow) => void;
-}) {
+}
+
+export function Minimap({ base, colours, extent, view, onMove }: MinimapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useTheme();
   const loss = useSteps();

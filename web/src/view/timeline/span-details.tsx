@@ -13,15 +13,13 @@ import { formatBytes, formatNumber, toNumber } from "../../text/format-number.ts
 import { formatDuration, formatElapsed, toOffsetNs } from "../../text/format-time.ts";
 import { toModelCall } from "./model-call.ts";
 
-export function SpanDetails({
-  id,
-  onSelect,
-  onClose,
-}: {
+interface SpanDetailsProps {
   readonly id: string;
   readonly onSelect: (id: string) => void;
   readonly onClose: () => void;
-}) {
+}
+
+export function SpanDetails({ id, onSelect, onClose }: SpanDetailsProps) {
   const { run, startNs, setWindow, pinCursor } = useRunClock();
   const span = useApi("span", { params: { id: run.id, span: id } });
   return (

@@ -29,17 +29,14 @@ export function TourBar() {
   );
 }
 
-function Go({
-  href,
-  word,
-  onGo,
-  primary = false,
-}: {
+interface GoProps {
   readonly href: string | null;
   readonly word: string;
   readonly onGo: () => void;
   readonly primary?: boolean;
-}) {
+}
+
+function Go({ href, word, onGo, primary = false }: GoProps) {
   if (href === null) return null;
   return (
     <Link to={href} className={`button ${primary ? "primary" : ""}`} onClick={onGo}>
