@@ -24,7 +24,7 @@ import {
   type Dialect,
 } from "./dialect.ts";
 import { fillNonfinite } from "./nonfinite-rows.ts";
-import { metricSummary, metricsByKey, paramsByKey, summaries } from "./summaries.ts";
+import { metricSummary, metricsByKey, paramsByKey, type Summary, summaries } from "./summaries.ts";
 import { factLayouts, stateLayouts, type TableLayout } from "./table-layout.ts";
 import { guestViews } from "./views.ts";
 
@@ -33,9 +33,9 @@ interface Step {
   /** What an older database holds is brought along while the server runs: see `fillInBackground`. */
   readonly isBackground?: boolean;
   readonly name: string;
-  statements(dialect: Dialect): string[];
+  readonly statements?: (dialect: Dialect) => string[];
   /** Brings along what an older database holds; a fresh one has nothing. */
-  fill?(dialect: Dialect): string[];
+  readonly fill?: (dialect: Dialect) => string[];
 }
 
 const migrationColumns = { id: "UInt32", name: "String", checksum: "String", applied_ns: "Int64" } as const;
@@ -56,48 +56,22 @@ const everyLayout: readonly TableLayout[] = [
   ...[...summaries, metricsByKey, paramsByKey].map(({ target }) => target),
 ];
 
+const tablesNamed =
+  (...names: readonly string[]) =>
+  (dialect: Dialect): string[] =>
+    tableLayouts.filter(({ name }) => names.includes(name)).flatMap((layout) => createTable(layout, dialect));
+const createSummaries =
+  (...made: readonly Summary[]) =>
+  (dialect: Dialect): string[] =>
+    made.flatMap((summary) => [...createTable(summary.target, dialect), ...createSummaryViews(summary, dialect)]);
+
 const steps: readonly Step[] = [
-  {
-    id: 1,
-    name: "tables",
-    statements: (dialect) => tableLayouts.flatMap((layout) => createTable(layout, dialect)),
-  },
-  {
-    id: 2,
-    name: "summaries",
-    statements: (dialect) =>
-      summaries.flatMap((summary) => [
-        ...createTable(summary.target, dialect),
-        ...createSummaryViews(summary, dialect),
-      ]),
-  },
-  {
-    id: 3,
-    name: "settings",
-    statements: (dialect) =>
-      stateLayouts.filter(({ name }) => name === "settings").flatMap((layout) => createTable(layout, dialect)),
-  },
-  {
-    id: 4,
-    name: "metrics by key",
-    statements: (dialect) => [
-      ...createTable(metricsByKey.target, dialect),
-      ...createSummaryViews(metricsByKey, dialect),
-    ],
-    fill: fillMetricsByKey,
-  },
-  {
-    id: 5,
-    name: "writers",
-    statements: (dialect) =>
-      stateLayouts.filter(({ name }) => name === "writers").flatMap((layout) => createTable(layout, dialect)),
-  },
-  {
-    id: 6,
-    name: "params by key",
-    statements: (dialect) => [...createTable(paramsByKey.target, dialect), ...createSummaryViews(paramsByKey, dialect)],
-    fill: fillParamsByKey,
-  },
+  { id: 1, name: "tables", statements: (dialect) => tableLayouts.flatMap((layout) => createTable(layout, dialect)) },
+  { id: 2, name: "summaries", statements: createSummaries(...summaries) },
+  { id: 3, name: "settings", statements: tablesNamed("settings") },
+  { id: 4, name: "metrics by key", statements: createSummaries(metricsByKey), fill: fillMetricsByKey },
+  { id: 5, name: "writers", statements: tablesNamed("writers") },
+  { id: 6, name: "params by key", statements: createSummaries(paramsByKey), fill: fillParamsByKey },
   {
     id: 7,
     name: "cheaper inserts",
@@ -106,61 +80,28 @@ const steps: readonly Step[] = [
       ...factLayouts.flatMap((layout) => changeWideParts(layout, dialect)),
     ],
   },
-  {
-    id: 8,
-    name: "values told by words",
-    statements: () => [],
-    fill: fillNonfinite,
-  },
-  {
-    id: 9,
-    name: "cirron components",
-    statements: (dialect) =>
-      tableLayouts
-        .filter(({ name }) => name === "cirron_components" || name === "cirron_ids")
-        .flatMap((layout) => createTable(layout, dialect)),
-  },
-  {
-    id: 10,
-    name: "cirron ids",
-    isBackground: true,
-    statements: () => [],
-    fill: ({ database }) => fillCirronIds(database),
-  },
+  { id: 8, name: "values told by words", fill: fillNonfinite },
+  { id: 9, name: "cirron components", statements: tablesNamed("cirron_components", "cirron_ids") },
+  { id: 10, name: "cirron ids", isBackground: true, fill: ({ database }) => fillCirronIds(database) },
   {
     id: 11,
     name: "smaller columns",
-    statements: () => [],
     fill: (dialect) =>
       factLayouts.flatMap((layout) => [
         ...changeCodecs(layout, ["ts_ns", "id_key"], dialect),
         ...changeWideParts(layout, dialect),
       ]),
   },
-  {
-    id: 12,
-    name: "collectors",
-    statements: (dialect) =>
-      stateLayouts
-        .filter(({ name }) => name === "collectors" || name === "deletions")
-        .flatMap((layout) => createTable(layout, dialect)),
-  },
-  {
-    id: 13,
-    name: "places of batches",
-    statements: (dialect) =>
-      stateLayouts.filter(({ name }) => name === "batch_places").flatMap((layout) => createTable(layout, dialect)),
-  },
+  { id: 12, name: "collectors", statements: tablesNamed("collectors", "deletions") },
+  { id: 13, name: "places of batches", statements: tablesNamed("batch_places") },
   {
     id: 15,
     name: "sources of merges",
-    statements: () => [],
     fill: (dialect) => everyLayout.flatMap((layout) => changeSources(layout, dialect)),
   },
   {
     id: 16,
     name: "lines in fewer files",
-    statements: () => [],
     fill: (dialect) =>
       factLayouts
         .filter(({ name }) => name === "events" || name === "nodes")
@@ -199,7 +140,7 @@ export function schemaStatements(dialect: Dialect): string[] {
     createDatabase(dialect),
     ...createTable(migrationsLayout, dialect),
     ...createTable(leasesLayout, dialect),
-    ...steps.flatMap((step) => step.statements(dialect)),
+    ...steps.flatMap((step) => step.statements?.(dialect) ?? []),
     ...guestViews(dialect),
   ];
 }
@@ -253,7 +194,7 @@ async function migrateNow(store: Store, dialect: Dialect): Promise<void> {
     throw new SchemaTooNew(`the database has schema ${newest}, but this release knows only ${known}: use a newer one`);
   }
   for (const step of steps.filter(({ id }) => !done.has(id))) {
-    const statements = step.statements(dialect);
+    const statements = step.statements?.(dialect) ?? [];
     for (const sql of statements) await store.ddl(sql);
     if (newest > 0 && step.isBackground === true) continue;
     if (newest > 0) await fill(store, step, dialect);

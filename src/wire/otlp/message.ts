@@ -209,12 +209,12 @@ function writeField(out: ProtoWriter, type: MessageType, field: Field, value: Fi
     return;
   }
   if (!field.isList) {
-    if (type.explicit.has(field.name) || !isDefault(value)) writeScalar(out, number, field.type, value);
+    if (type.explicit.has(field.name) || !isDefault(value)) scalarWriters[field.type](out, number, value);
     return;
   }
   const list = value as FieldValue[];
   if (list.length === 0) return;
-  if (wireOf(field.type) === wireType.bytes) for (const one of list) writeScalar(out, number, field.type, one);
+  if (wireOf(field.type) === wireType.bytes) for (const one of list) scalarWriters[field.type](out, number, one);
   else
     out.packed(
       number,
@@ -239,40 +239,24 @@ function isDefault(value: FieldValue): boolean {
   return value === "" || value === false || value === 0n || Object.is(value, 0);
 }
 
-function writeScalar(out: ProtoWriter, number: number, type: ScalarType, value: FieldValue): void {
-  switch (type) {
-    case "string":
-      out.text(number, value as string);
-      return;
-    case "bytes":
-    case "id":
-      out.bytes(number, value as Uint8Array);
-      return;
-    case "bool":
-      out.smallVarint(number, value === true ? 1 : 0);
-      return;
-    case "double":
-      out.double(number, value as number);
-      return;
-    case "uint32":
-      out.smallVarint(number, (value as number) >>> 0);
-      return;
-    case "enum":
-      out.varint(number, BigInt(value as number));
-      return;
-    case "sint32":
-      out.smallVarint(number, (((value as number) << 1) ^ ((value as number) >> 31)) >>> 0);
-      return;
-    case "int64":
-    case "uint64":
-      out.varint(number, value as bigint);
-      return;
-    case "fixed32":
-      out.fixed32(number, value as number);
-      return;
-    case "fixed64":
-    case "sfixed64":
-      out.fixed64(number, value as bigint);
-      return;
-  }
-}
+type WriteScalar = (out: ProtoWriter, number: number, value: FieldValue) => void;
+
+const writeBytes: WriteScalar = (out, number, value) => out.bytes(number, value as Uint8Array);
+const writeVarint: WriteScalar = (out, number, value) => out.varint(number, BigInt(value as bigint | number));
+const writeFixed64: WriteScalar = (out, number, value) => out.fixed64(number, value as bigint);
+
+const scalarWriters: Readonly<Record<ScalarType, WriteScalar>> = {
+  string: (out, number, value) => out.text(number, value as string),
+  bytes: writeBytes,
+  id: writeBytes,
+  bool: (out, number, value) => out.smallVarint(number, value === true ? 1 : 0),
+  double: (out, number, value) => out.double(number, value as number),
+  uint32: (out, number, value) => out.smallVarint(number, (value as number) >>> 0),
+  enum: writeVarint,
+  sint32: (out, number, value) => out.smallVarint(number, (((value as number) << 1) ^ ((value as number) >> 31)) >>> 0),
+  int64: writeVarint,
+  uint64: writeVarint,
+  fixed32: (out, number, value) => out.fixed32(number, value as number),
+  fixed64: writeFixed64,
+  sfixed64: writeFixed64,
+};
