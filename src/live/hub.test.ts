@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createRows } from "#model/tables.ts";
 import type { LiveEntry } from "./events.ts";
 import { LiveHub, type LiveMessage } from "./hub.ts";
@@ -83,6 +83,27 @@ test("keeps a quarter of what it may when nothing has come for a while, the newe
   expect(hub.keptFrom).toBe(7);
   hub.rest();
   expect(hub.keptFrom).toBe(7);
+});
+
+test("keeps more than that only for some seconds", () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  try {
+    const hub = new LiveHub("c1", 0, true, 80_000);
+    for (let position = 1; position <= 8; position++) hub.publish(metricEntry(position, "a", position));
+    vi.advanceTimersByTime(9_000);
+    for (let position = 9; position <= 12; position++) hub.publish(metricEntry(position, "a", position));
+    expect(hub.keptFrom).toBe(1);
+    vi.advanceTimersByTime(2_000);
+    hub.publish(metricEntry(13, "a", 13));
+    expect(hub.keptFrom).toBe(9);
+    vi.advanceTimersByTime(60_000);
+    expect(hub.keptFrom).toBe(9);
+    for (let position = 14; position <= 15; position++) hub.publish(metricEntry(position, "a", position));
+    // A quarter, the newest.
+    expect(hub.keptFrom).toBe(12);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test("a batch of several records is no gap to a subscriber who stands before the first of them", () => {

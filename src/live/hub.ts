@@ -33,6 +33,8 @@ export interface Subscription {
 
 interface KeptEntry extends LiveEntry {
   readonly heads: readonly LiveData[];
+  /** On the clock of `performance.now()`. */
+  readonly publishedMs: number;
 }
 
 interface Subscriber {
@@ -43,6 +45,10 @@ interface Subscriber {
 }
 
 const keptBytesUsual = 48 * 1024 * 1024;
+/** This share is kept whatever its age: where few rows come, even a subscriber that was away for long misses none. */
+const keptShareMin = 1 / 4;
+/** More is kept only this long: time to query and then subscribe, or to connect again. */
+const keptMs = 10_000;
 /** The columns of one table take this much even for a single row, so entries of one event each add up quickly. */
 const partBytes = 4096;
 const backlogBytesMax = 4 * 1024 * 1024;
@@ -93,7 +99,7 @@ export class LiveHub {
     this.position = entry.position;
     const heads = headEvents(entry, (run) => this.runs.note(`${entry.workspace}/${run}`));
     for (const head of heads) if (head.name === "gone") this.runs.forget(`${entry.workspace}/${head.data.run}`);
-    const kept = { ...entry, heads };
+    const kept = { ...entry, heads, publishedMs: performance.now() };
     this.keep(kept);
     for (const subscriber of this.subscribers) this.deliver(subscriber, kept);
   }
@@ -110,7 +116,7 @@ export class LiveHub {
 
   /** Nothing has arrived for a while, so a late subscriber has little to catch up with. */
   rest(): void {
-    this.dropOldest(this.keptBytesMax / 4);
+    this.dropOldest(this.keptBytesMax * keptShareMin);
   }
 
   /** Something other than a stored row, such as a command's delivery; not kept for later subscribers. */
@@ -163,12 +169,19 @@ export class LiveHub {
     this.keptBytes += sizeOf(entry);
     // An eighth at a time: moving thousands of small entries up for each new one would cost more than everything else here.
     if (this.keptBytes > this.keptBytesMax) this.dropOldest((this.keptBytesMax * 7) / 8);
+    else if (this.keptBytes > this.keptBytesMax * (keptShareMin + 1 / 8))
+      this.dropOldest(this.keptBytesMax * keptShareMin, entry.publishedMs - keptMs);
   }
 
-  private dropOldest(bytesMax: number): void {
+  /** Of what was published before that time. */
+  private dropOldest(bytesMax: number, beforeMs = Number.POSITIVE_INFINITY): void {
     let drop = 0;
-    while (this.keptBytes > bytesMax && drop < this.kept.length - 1)
-      this.keptBytes -= sizeOf(this.kept[drop++] as KeptEntry);
+    while (this.keptBytes > bytesMax && drop < this.kept.length - 1) {
+      const oldest = this.kept[drop] as KeptEntry;
+      if (oldest.publishedMs >= beforeMs) break;
+      this.keptBytes -= sizeOf(oldest);
+      drop++;
+    }
     this.kept.splice(0, drop);
   }
 
