@@ -60,6 +60,10 @@ export class NameTable {
       hash = (Math.imul(hash, 31) + c) | 0;
     }
     if (i === at || i === end || i - at > nameBytesMax) return -1;
+    if (this.name.bytes.length === 0) {
+      this.name = toName(source, at, i);
+      return i;
+    }
     const slot = (hash ^ (hash >>> 11)) & (slots - 1);
     this.table ??= new Array(slots).fill(undefined);
     const known = this.table[slot];
