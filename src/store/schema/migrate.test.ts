@@ -90,6 +90,29 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
     expect(await bytes()).toEqual(wanted);
   });
 
+  it("keeps metrics by key as their summary has them, in an older database too", async () => {
+    const { database } = store;
+    const view = `${database}.metric_by_key_of_metric_summary`;
+    await store.ddl(
+      `ALTER TABLE ${view} MODIFY QUERY SELECT s.* FROM ${database}.metric_summary AS s WHERE key = 'none'`,
+    );
+    await store.ddl(`DELETE FROM ${database}.migrations WHERE id = 17`);
+    await migrate(store);
+    const metric = { group_key: "d/x/by-key", key: "loss", worker: "w", source: "xtrack" };
+    await insert("metrics", [
+      { ...metric, step: 2n, ts_ns: 20n, value: 0.5 },
+      { ...metric, step: 1n, ts_ns: 10n, value: 0.75 },
+    ]);
+    await insert("metrics", [{ ...metric, step: 3n, ts_ns: 30n, value: 0.25 }]);
+    const of = (table: string) =>
+      askStore(store, {
+        sql: `SELECT argMinMerge(first).1 AS first, argMaxMerge(last).1 AS last, min(min_value) AS least, max(max_step) AS step
+          FROM ${database}.${table} WHERE group_key = 'd/x/by-key'`,
+      });
+    expect(await of("metric_by_key")).toEqual([{ first: 0.75, last: 0.25, least: 0.25, step: "3" }]);
+    expect(await of("metric_by_key")).toEqual(await of("metric_summary"));
+  });
+
   it("gives the columns of an older database their codecs, and leaves the rows as they are", async () => {
     const param = { group_key: "d/x/codec", name: "lr", worker: "w", key: "lr", value: "0.1", ts_ns: 5000n, seq: 1n };
     await insert("params", [param]);

@@ -94,11 +94,7 @@ export const metricsByKey: Summary = {
     ...summaryLayout("metric_by_key", ["key", "group_key", "worker", "phase"], metricSummary.target.columns),
     granularity: 1024,
   },
-  sources: {
-    metric_summary: `SELECT ${Object.entries(metricSummary.target.columns)
-      .map(([name, type]) => `${mergeOf(name, type)} AS ${name}`)
-      .join(", ")} FROM @ AS s GROUP BY s.key, s.group_key, s.worker, s.phase`,
-  },
+  sources: { metric_summary: `SELECT ${Object.keys(metricSummary.target.columns).join(", ")} FROM @` },
 };
 
 /** The params by name, for the same reason: one param of every run lies in every granule of their own table. */
@@ -123,12 +119,6 @@ export const paramsByKey: Summary = {
 FROM @ AS s GROUP BY s.name, s.group_key, s.worker, s.ts_ns, s.seq`,
   },
 };
-
-function mergeOf(name: string, type: string): string {
-  const [, kind, aggregate] = /^(Simple)?AggregateFunction\((\w+)/.exec(type) ?? [];
-  if (aggregate === undefined) return `s.${name}`;
-  return kind === "Simple" ? `${aggregate}(s.${name})` : `${aggregate}MergeState(s.${name})`;
-}
 
 /** A time that a record did not have is 0, and is not a time. */
 const timesOf = (start: string, end: string): string =>
