@@ -28,11 +28,26 @@ it("takes neither odd or tiny sizes, nor views of larger memory, nor more than i
   const tiny = doublePool.take(16);
   doublePool.give(tiny);
   expect(doublePool.take(16)).not.toBe(tiny);
-  const large = Array.from({ length: 12 }, () => bytePool.take(16 * 1024 * 1024));
+  const large = Array.from({ length: 24 }, () => bytePool.take(16 * 1024 * 1024));
   for (const array of large) bytePool.give(array);
   const again = new Set(large.map((array) => bytePool.take(array.length)));
   expect(large.filter((array) => again.has(array)).length).toBeLessThan(large.length);
   expect(large.filter((array) => again.has(array)).length).toBeGreaterThan(0);
+});
+
+it("has memory that the runtime does not count, up to what would be too much without being collected", () => {
+  const script = `import { bytePool } from "${new URL("./array-pool.ts", import.meta.url).href}";
+    const before = process.memoryUsage().external;
+    const counted = () => Math.round((process.memoryUsage().external - before) / 2 ** 20);
+    const taken = Array.from({ length: 16 }, () => bytePool.take(2 ** 25));
+    console.log(counted());
+    taken.push(bytePool.take(2 ** 25));
+    console.log(counted());`;
+  const [within, beyond] = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" })
+    .split("\n")
+    .map(Number);
+  expect(within).toBeLessThan(4);
+  expect(beyond).toBeGreaterThanOrEqual(32);
 });
 
 it.skipIf(process.platform !== "linux")("gives arrays also where a process has few addresses", () => {

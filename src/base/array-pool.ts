@@ -3,7 +3,8 @@
 // and go each second, take their memory here and return it when they are drained.
 //
 // All but the smallest have pages of their own instead of memory of the C library: there, one small block that stays keeps
-// the freed megabytes before it from ever going back to the system.
+// the freed megabytes before it from ever going back to the system. Their pages could be shared between threads, and nobody
+// does that: the runtime does not count such memory, so what is held by rows that wait makes it collect nothing.
 //
 // A taken array holds whatever its last user left in it. Whoever returns an array must not touch it any more.
 
@@ -12,14 +13,14 @@ type PooledArray = Uint8Array | Uint32Array | Int32Array | Float64Array;
 interface ArrayType<A extends PooledArray> {
   readonly BYTES_PER_ELEMENT: number;
   new (length: number): A;
-  new (buffer: ArrayBuffer, byteOffset: number, length: number): A;
+  new (buffer: ArrayBufferLike, byteOffset: number, length: number): A;
 }
 
 /** Below this the runtime keeps arrays cheaply by itself; above the other, one odd message would fill the pool. */
 const pooledBytesMin = 256;
 const pooledBytesMax = 32 * 1024 * 1024;
 /** What all pools together hold for later. */
-const freeBytesMax = 128 * 1024 * 1024;
+const freeBytesMax = 256 * 1024 * 1024;
 /** Smaller arrays are not worth a place among pages. */
 const pagedBytesMin = 4 * 1024;
 /** Arrays of one size that lie together. */
@@ -27,15 +28,25 @@ const slabBytes = 128 * 1024;
 const pageBytes = 64 * 1024;
 
 interface Pages {
-  new (size: { readonly initial: number; readonly maximum: number }): { readonly buffer: ArrayBuffer };
+  new (size: {
+    readonly initial: number;
+    readonly maximum: number;
+    readonly shared: boolean;
+  }): {
+    readonly buffer: ArrayBufferLike;
+  };
 }
 // The runtime's types name it only where there is a browser.
 const { Memory } = (globalThis as unknown as { readonly WebAssembly: { readonly Memory: Pages } }).WebAssembly;
 
 let pagedBuffersMax = 4096;
 let pagedBuffers = 0;
-const collected = new FinalizationRegistry<undefined>(() => {
+/** What is dropped counts until it is collected: beyond this, memory is again of the kind that makes the runtime collect. */
+const sharedBytesMax = 512 * 1024 * 1024;
+let sharedBytes = 0;
+const collected = new FinalizationRegistry<number>((shared) => {
   pagedBuffers--;
+  sharedBytes -= shared;
 });
 
 let freeBytes = 0;
@@ -100,13 +111,16 @@ function isWhole({ buffer, byteLength }: PooledArray): boolean {
  * gigabytes of addresses and a few of the mappings that a process may have, so there are only so many; a system that
  * bounds addresses has none.
  */
-function takePages(bytes: number): ArrayBuffer {
+function takePages(bytes: number): ArrayBufferLike {
   const pages = Math.ceil(bytes / pageBytes);
   if (pagedBuffers >= pagedBuffersMax) return new ArrayBuffer(pages * pageBytes);
   try {
-    const { buffer } = new Memory({ initial: pages, maximum: pages });
+    const shared = sharedBytes + pages * pageBytes <= sharedBytesMax;
+    const { buffer } = new Memory({ initial: pages, maximum: pages, shared });
     pagedBuffers++;
-    collected.register(buffer, undefined);
+    const uncounted = shared ? buffer.byteLength : 0;
+    sharedBytes += uncounted;
+    collected.register(buffer, uncounted);
     return buffer;
   } catch {
     pagedBuffersMax = 0;

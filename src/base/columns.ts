@@ -3,6 +3,7 @@
 // columns of a table have the same length. Columns only grow; whoever drains them drops or releases them.
 
 import { bytePool, wordPool } from "./array-pool.ts";
+import { copyBytes } from "./copy-bytes.ts";
 import { DictColumn } from "./dict-column.ts";
 import { Float64Column, grownSize, Int32Column, keptBytesMax, UInt8Column, UInt32Column } from "./fixed-columns.ts";
 import { Int64Column } from "./int64-column.ts";
@@ -60,7 +61,7 @@ export class StringColumn {
       const stop = to[at] as number;
       let p = from[at] as number;
       if (stop - p > longText) {
-        this.bytes.set(new Uint8Array(source.buffer, source.byteOffset + p, stop - p), end);
+        copyBytes(new Uint8Array(source.buffer, source.byteOffset + p, stop - p), 0, stop - p, this.bytes, end);
         end += stop - p;
         p = stop;
       }
@@ -75,11 +76,7 @@ export class StringColumn {
   pushBytes(source: Uint8Array, start = 0, end: number = source.length): void {
     const size = end - start;
     this.makeRoom(size);
-    const { bytes } = this;
-    const at = this.byteLength;
-    // Below about 48 bytes a plain loop beats the call into the runtime's memcpy.
-    if (size < 48) for (let i = 0; i < size; i++) bytes[at + i] = source[start + i] as number;
-    else bytes.set(source.subarray(start, end), at);
+    copyBytes(source, start, end, this.bytes, this.byteLength);
     this.finishValue(size);
   }
 
@@ -107,7 +104,7 @@ export class StringColumn {
     const size = count === 0 ? 0 : (ends[count - 1] as number);
     const { length, byteLength } = this;
     this.reserve(length + count, byteLength + size);
-    this.bytes.set(source.subarray(0, size), byteLength);
+    copyBytes(source, 0, size, this.bytes, byteLength);
     const own = this.ends;
     for (let i = 0; i < count; i++) own[length + i] = byteLength + (ends[i] as number);
     this.length += count;
@@ -197,7 +194,7 @@ export class StringColumn {
 
   private growBytes(needed: number): void {
     const grown = bytePool.take(grownSize(this.bytes.length, needed));
-    grown.set(this.bytes.subarray(0, this.byteLength));
+    copyBytes(this.bytes, 0, this.byteLength, grown, 0);
     bytePool.give(this.bytes);
     this.bytes = grown;
     this.madeView = undefined;

@@ -3,6 +3,7 @@
 // to, unless its memory is used again.
 
 import { bytePool } from "#base/array-pool.ts";
+import { copyBytes } from "#base/copy-bytes.ts";
 
 /** Memory is taken for so many times what has come, and not for what a sender merely announces. */
 const growth = 4;
@@ -25,9 +26,9 @@ export class GatheredBytes {
     if (this.length === 0) this.only = piece;
     else {
       this.makeRoom(this.length + piece.length, announcedBytes);
-      if (this.only !== undefined) this.bytes.set(this.only);
+      if (this.only !== undefined) copyBytes(this.only, 0, this.only.length, this.bytes, 0);
       this.only = undefined;
-      this.bytes.set(piece, this.length);
+      copyBytes(piece, 0, piece.length, this.bytes, this.length);
     }
     this.length += piece.length;
   }
@@ -55,7 +56,7 @@ export class GatheredBytes {
     if (needed <= this.bytes.length) return;
     const size = Math.max(needed, Math.min(needed * growth, announcedBytes));
     const grown = this.isReleased ? bytePool.take(size) : Buffer.allocUnsafeSlow(size);
-    grown.set(this.bytes.subarray(0, this.length));
+    copyBytes(this.bytes, 0, this.length, grown, 0);
     if (this.isReleased) bytePool.give(this.bytes);
     this.bytes = grown;
   }

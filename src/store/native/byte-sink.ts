@@ -3,6 +3,7 @@
 // methods themselves never check for room.
 
 import { bytePool } from "#base/array-pool.ts";
+import { copyBytes } from "#base/copy-bytes.ts";
 
 const textEncoder = new TextEncoder();
 const double = new Float64Array(1);
@@ -21,7 +22,7 @@ export class ByteSink {
     const need = this.length + size;
     if (need <= this.bytes.length) return;
     const grown = bytePool.take(Math.max(need, this.bytes.length * 2));
-    grown.set(this.bytes.subarray(0, this.length));
+    copyBytes(this.bytes, 0, this.length, grown, 0);
     bytePool.give(this.bytes);
     this.bytes = grown;
   }
@@ -58,7 +59,7 @@ export class ByteSink {
   }
 
   writeBytes(source: Uint8Array): void {
-    this.bytes.set(source, this.length);
+    copyBytes(source, 0, source.length, this.bytes, this.length);
     this.length += source.length;
   }
 

@@ -16,6 +16,7 @@ import type {
   UInt8Column,
   UInt32Column,
 } from "#base/columns.ts";
+import { copyBytes } from "#base/copy-bytes.ts";
 import type { AnyColumn, ColumnType } from "#model/tables.ts";
 import type { ByteSink } from "./byte-sink.ts";
 
@@ -134,7 +135,7 @@ function encodeStrings(sink: ByteSink, parts: Parts<StringColumn>, runs: readonl
         for (; from + 4 <= to; from += 4, at += 4) into.setInt32(at, source.getInt32(from, true), true);
         while (from < to) target[at++] = bytes[from++] as number;
       } else {
-        target.set(bytes.subarray(from, to), at);
+        copyBytes(bytes, from, to, target, at);
         at += to - from;
         from = to;
       }
