@@ -15,7 +15,12 @@ import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { describeMachine, quantile, whole } from "../bench/support/server.ts";
 import { blows } from "../tests/chaos/blows.ts";
-import { type Report, runCampaign } from "../tests/chaos/campaign.ts";
+import { type Report, runCampaign, slowStartMs } from "../tests/chaos/campaign.ts";
+import type { Start } from "../tests/chaos/victim.ts";
+
+/** How many starts are told whatever they took. */
+const slowestTold = 5;
+const toS = (ms: number): string => (ms / 1000).toFixed(1);
 
 const { values } = parseArgs({
   options: {
@@ -56,10 +61,32 @@ const kindOf = (line: string): string => /^(?:in the backup: )?\w+/.exec(line)?.
 for (const [kind, lines] of Map.groupBy(wrong, kindOf)) console.log(`${lines.length} ${kind}, such as ${lines[0]}`);
 process.exit(wrong.length === 0 ? 0 : 1);
 
-function toPage({ verdict, rounds, startsMs, startCostsMs, commands, backups }: Report): string {
+/** The server's own lines, as `message: name value, …`. */
+function toSaid(log: Start["log"]): string {
+  const said = log.map((line) => {
+    const { level: _level, time: _time, msg, err, ...rest } = JSON.parse(line) as Record<string, unknown>;
+    const values = Object.entries(rest).map(([name, value]) => `${name} ${String(value)}`);
+    const cause = (err as { message?: string } | undefined)?.message;
+    return [msg, ...values, ...(cause === undefined ? [] : [cause])].join(", ");
+  });
+  return said.join("; ").replaceAll("|", "/");
+}
+
+function toSlowest(starts: readonly Start[]): string {
+  const slowest = starts.toSorted((a, b) => b.tookMs - a.tookMs);
+  const isTold = ({ tookMs }: Start, at: number): boolean => at < slowestTold || tookMs > slowStartMs;
+  return slowest
+    .filter(isTold)
+    .map(({ after, tookMs, costMs, log }) => `| ${after} | ${toS(tookMs)} | ${toS(costMs)} | ${toSaid(log)} |`)
+    .join("\n");
+}
+
+function toPage({ verdict, rounds, starts, commands, backups }: Report): string {
+  const startsMs = starts.map(({ tookMs }) => tookMs);
+  const startCostsMs = starts.map(({ costMs }) => costMs);
   const words = process.argv.slice(2).filter((word) => word !== "--save");
   const total = Object.values(rounds).reduce((sum, count) => sum + count, 0);
-  const seconds = (ms: readonly number[], q: number): string => (quantile(ms, q) / 1000).toFixed(1);
+  const seconds = (ms: readonly number[], q: number): string => toS(quantile(ms, q));
   const { spans, nodes, points, otlpSpans, otlpPoints, otlpLogs } = verdict.byKind;
   return `# Chaos
 
@@ -78,11 +105,17 @@ ${Object.entries(rounds)
 | records stored | ${whole(verdict.stored)} |
 | lost · doubled · invented · altered | ${verdict.lost.length} · ${verdict.doubled.length} · ${verdict.invented.length} · ${verdict.altered.length} |
 | starts, seconds until ready: median · slowest | ${seconds(startsMs, 0.5)} · ${seconds(startsMs, 1)} |
-| starts that took longer than five seconds | ${startsMs.filter((ms) => ms > 5000).length} of ${startsMs.length} |
+| starts that took longer than five seconds | ${startsMs.filter((ms) => ms > slowStartMs).length} of ${startsMs.length} |
 | starts, seconds of processor time: median · most | ${seconds(startCostsMs, 0.5)} · ${seconds(startCostsMs, 1)} |
 | commands accepted | ${whole(commands.accepted)} |
 | commands handed over again under the same id, after a kill | ${whole(commands.again)} |
 | files acknowledged, and read back | ${whole(verdict.blobs)} |
 | whole backups taken meanwhile · waited for in vain | ${backups.whole} · ${backups.late} |
+
+The slowest starts, with what the server said of them:
+
+| round | seconds until ready | seconds of processor time | the server's log |
+| --- | ---: | ---: | --- |
+${toSlowest(starts)}
 `;
 }

@@ -14,7 +14,7 @@ import type { Field } from "./deliver.ts";
 import { Ledger, type Verdict, type Wrong } from "./ledger.ts";
 import { sendExports } from "./otlp-senders.ts";
 import { sendAndDelete, sendBlobs, sendNodes, sendSpans } from "./senders.ts";
-import { type Program, Victim } from "./victim.ts";
+import { type Program, type Start, Victim } from "./victim.ts";
 import { sendPoints } from "./workers.ts";
 
 export interface CampaignOptions {
@@ -40,9 +40,7 @@ export interface CampaignOptions {
 export interface Report {
   readonly verdict: Verdict;
   readonly rounds: Readonly<Record<string, number>>;
-  readonly startsMs: readonly number[];
-  /** Processor time of each start, server and engine. */
-  readonly startCostsMs: readonly number[];
+  readonly starts: readonly Start[];
   readonly commands: ReturnType<CommandLedger["counts"]>;
   readonly backups: { readonly whole: number; readonly late: number };
 }
@@ -64,8 +62,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
     stop.abort();
     await senders;
     const verdict = await judge(field);
-    const { starts: startsMs, startCosts: startCostsMs } = victim;
-    return { verdict, rounds, startsMs, startCostsMs, commands: commands.counts(), backups };
+    return { verdict, rounds, starts: victim.starts, commands: commands.counts(), backups };
   } finally {
     stop.abort();
     // One that stands still would outlive its server.
@@ -132,6 +129,8 @@ function possibleBlows({ diskBytes }: CampaignOptions): string[] {
 
 /** A round that takes longer is worth a reason. */
 const slowS = 15;
+/** The aim for a start. */
+export const slowStartMs = 5000;
 
 async function strike(field: Field, options: CampaignOptions): Promise<Record<string, number>> {
   const random = createRandom(options.seed);
@@ -144,12 +143,16 @@ async function strike(field: Field, options: CampaignOptions): Promise<Record<st
     const at = options.isInOrder === true ? (round - 1) % names.length : Math.floor(random() * names.length);
     const name = names[at] as string;
     const began = performance.now();
+    const blow = `${round}: ${name}`;
+    field.victim.blow = blow;
     await blows[name]?.(field.victim, random, field);
     counts[name] = (counts[name] ?? 0) + 1;
     const tookS = (performance.now() - began) / 1000;
     const why = tookS > slowS ? `, before that it said ${field.victim.said}` : "";
+    const slowStarts = field.victim.starts.filter(({ after, tookMs }) => after === blow && tookMs > slowStartMs);
     const { acknowledged } = field.ledger;
-    options.onRound?.(`${round}: ${name}, ready after ${tookS.toFixed(1)} s${why}, ${acknowledged} acknowledged`);
+    options.onRound?.(`${blow}, ready after ${tookS.toFixed(1)} s${why}, ${acknowledged} acknowledged`);
+    for (const { log } of slowStarts) for (const line of log) options.onRound?.(line);
   }
   return counts;
 }

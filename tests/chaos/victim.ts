@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../support/free-port.ts";
 import { childrenOf, readStat } from "../support/process-tree.ts";
@@ -17,21 +18,36 @@ export type Part = "server" | "engine";
 /** The sources as they are, or what `npm run build` made of them, which is what people install. */
 export type Program = keyof typeof programs;
 
+/** A start of the server, until it was ready. */
+export interface Start {
+  /** Who was at it: the blow, with its round. */
+  readonly after: string;
+  readonly tookMs: number;
+  /** Processor time of the server and its engine. */
+  readonly costMs: number;
+  /** What the server logged meanwhile. */
+  readonly log: readonly string[];
+}
+
+/** Lines that are kept of a life, from its beginning on. */
+const linesMax = 50;
+
 export class Victim {
   private child: ChildProcess | null = null;
   readonly dataDir: string;
   readonly httpPort: number;
   readonly xtrackPort: number;
-  /** Milliseconds from each start until it was ready. */
-  readonly starts: number[] = [];
-  /** Milliseconds of processor time that each start had taken when it was ready, of the server and its engine. */
-  readonly startCosts: number[] = [];
+  readonly starts: Start[] = [];
+  /** What is being done to it. */
+  blow = "the beginning";
   /** How often the server was killed: what it had not made durable may happen again after each. */
   kills = 0;
   /** When its clock was set, by `performance.now()`. */
   readonly jumps: number[] = [];
   /** What it said last before it was ready. */
   said = "nothing";
+  /** The first lines that the server of now logged. */
+  private log: string[] = [];
   private readonly clockPath: string;
   readonly program: Program;
 
@@ -72,10 +88,18 @@ export class Victim {
 
   launch(): void {
     const addresses = ["--http", `127.0.0.1:${this.httpPort}`, "--xtrack", `127.0.0.1:${this.xtrackPort}`];
-    const words = ["--import", clock, programs[this.program], "up", "--data", this.dataDir, ...addresses, "--quiet"];
-    this.child = spawn(process.execPath, words, {
-      stdio: ["ignore", "ignore", "inherit"],
-      env: { ...process.env, CHAOS_CLOCK: this.clockPath, TRIBUTARY_OTLP_GRPC: "off" },
+    const words = ["--import", clock, programs[this.program], "up", "--data", this.dataDir, ...addresses];
+    const settings = { TRIBUTARY_OTLP_GRPC: "off", TRIBUTARY_LOG_LEVEL: "info", TRIBUTARY_LOG_FORMAT: "json" };
+    const child = spawn(process.execPath, words, {
+      stdio: ["ignore", "ignore", "pipe"],
+      env: { ...process.env, ...settings, CHAOS_CLOCK: this.clockPath },
+    });
+    this.child = child;
+    this.log = [];
+    const { log } = this;
+    createInterface({ input: child.stderr }).on("line", (line) => {
+      if (line.startsWith('{"level"') && log.length < linesMax) log.push(line);
+      if (!/^{"level":"(info|warn)"/.test(line)) process.stderr.write(`${line}\n`);
     });
   }
 
@@ -83,8 +107,9 @@ export class Victim {
     const began = performance.now();
     this.launch();
     await this.ready();
-    this.starts.push(performance.now() - began);
-    this.startCosts.push(processorMs(this.pid) + processorMs(this.enginePid));
+    const tookMs = performance.now() - began;
+    const costMs = processorMs(this.pid) + processorMs(this.enginePid);
+    this.starts.push({ after: this.blow, tookMs, costMs, log: [...this.log] });
   }
 
   async ready(): Promise<void> {

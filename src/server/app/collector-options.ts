@@ -25,6 +25,7 @@ export function toCollectorOptions(config: Config, log: Log, store: StoreAddress
     liveBytesMax: shares.liveBytes,
     intakeLimits: { ...defaultIntakeLimits, groupBytesMax: shares.groupsBytes },
     onTrouble: (message, cause) => log.warn({ err: cause }, message),
+    onStarted: (steps) => log.info(steps, "started"),
     onFatal: (cause) => {
       log.fatal({ err: cause }, "A bug: the process ends, and nothing accepted is lost.");
       process.exit(70);

@@ -16,6 +16,7 @@ import type { Collector, CollectorOptions } from "./collector.ts";
 import { resumeDeletions } from "./deletion.ts";
 import { untilDone } from "./intake-store.ts";
 import { readOutline } from "./outline.ts";
+import type { StartSteps } from "./start-steps.ts";
 import type { StoreMeeting } from "./store-meeting.ts";
 import { upgradeGroups } from "./upgrade.ts";
 
@@ -24,6 +25,7 @@ interface Beginning {
   /** What the last process left in the outbox. */
   readonly left: { readonly position: number; readonly plans: readonly Plan[]; readonly isDamaged: boolean };
   readonly idsFilled: Promise<void>;
+  readonly steps: StartSteps;
   isClosing(): boolean;
   /** The store has answered, and what the journal held is applied. */
   onJoined(): void;
@@ -34,7 +36,7 @@ export const notDeleted = "The store does not delete rows; trying again.";
 /** Once the store has answered: what was left open, then the rest of the journal, then new records. */
 export async function begin(
   collector: Collector,
-  { met, left, idsFilled, isClosing, onJoined }: Beginning,
+  { met, left, idsFilled, steps, isClosing, onJoined }: Beginning,
   options: CollectorOptions,
 ): Promise<void> {
   const { id, store, applier, writer, sequencer, setAside, damage, versions } = collector;
@@ -43,6 +45,7 @@ export async function begin(
   const again = left.plans.flatMap(({ blocks }) => blocks);
   await untilDone(() => noteResent(store, id, again));
   await writer.sendLeft(left.plans);
+  steps.end("outbox");
   // Only now does the store have everything that is not read from records again: joins, versions, and orders to delete.
   // On a shared store such an order continues by itself.
   const [joins, newest] = await Promise.all([
@@ -56,6 +59,7 @@ export async function begin(
     store.kind === "embedded"
       ? await resumeDeletions(collector, { isClosing, onTrouble })
       : { gone: Promise.resolve() };
+  steps.end("joins");
   const onCold = (cause: unknown): void => {
     if (!isClosing())
       options.onTrouble("The outline of the store could not be read; the store is asked about new records.", cause);
@@ -68,12 +72,16 @@ export async function begin(
   };
   const warming = store.kind === "embedded" && !isFresh ? warm() : null;
   warming?.catch(onCold);
-  const waitMs = Math.min(warmWaitMsMax, (sequencer.position.durable - sequencer.position.applied) * askMs);
+  const records = sequencer.position.durable - sequencer.position.applied;
+  const waitMs = Math.min(warmWaitMsMax, records * askMs);
   if (warming !== null && waitMs > 0)
     await Promise.race([warming.catch(() => undefined), sleep(waitMs, undefined, { ref: false })]);
   // What was accepted meanwhile has waited for all this too.
   writer.open();
+  steps.end("outline");
   await recover(sequencer, setAside);
+  steps.end("records");
+  options.onStarted?.({ records, plans: left.plans.length, ...steps.all });
   for (const sentence of [...damage.remarks(), ...damage.sentences()]) options.onTrouble(sentence, undefined);
   onJoined();
   if (!isFresh) warmUp(collector, warming ?? warm(), isClosing).catch(onCold);

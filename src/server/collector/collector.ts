@@ -40,6 +40,7 @@ import { JournalDamage } from "./journal-damage.ts";
 import { createLeaver, createMender } from "./mend.ts";
 import { createEndless, createPatience, none, type Patience } from "./patience.ts";
 import { RowsInUse } from "./rows-in-use.ts";
+import { StartSteps } from "./start-steps.ts";
 import { StateVersions } from "./state-versions.ts";
 import { meetStore } from "./store-meeting.ts";
 import { UnstoredState } from "./unstored-state.ts";
@@ -69,6 +70,8 @@ export interface CollectorOptions {
   /** Called for every input after it was applied, in order, including those of the recovery. */
   readonly listeners?: readonly ((applied: AppliedInput) => void)[];
   onTrouble(message: string, cause: unknown): void;
+  /** Once the rest of the journal is applied: how many records that were, and how long each step took. */
+  onStarted?(steps: Readonly<Record<string, number>>): void;
   /** The process cannot continue: it should exit and be restarted. */
   onFatal(cause: unknown): void;
 }
@@ -126,9 +129,9 @@ export function openCollector(options: CollectorOptions): Promise<Collector> {
 }
 
 async function openFolder(options: CollectorOptions): Promise<Collector> {
-  const { dataDir } = options;
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const lock = options.store.kind === "embedded" ? null : await lockFolder(dataDir);
+  const steps = new StartSteps();
+  await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
+  const lock = options.store.kind === "embedded" ? null : await lockFolder(options.dataDir);
   // Nothing else is to be done here while an engine starts.
   void warmKinds(inputKinds);
   const created = await createStore(options.store);
@@ -138,7 +141,8 @@ async function openFolder(options: CollectorOptions): Promise<Collector> {
     lock?.release();
   };
   try {
-    return await openWithStore(options, store, close);
+    steps.end("engine");
+    return await openWithStore(options, store, steps, close);
   } catch (cause) {
     await close();
     throw cause;
@@ -148,6 +152,7 @@ async function openFolder(options: CollectorOptions): Promise<Collector> {
 async function openWithStore(
   options: CollectorOptions,
   store: Store,
+  steps: StartSteps,
   closeStore: () => Promise<void>,
 ): Promise<Collector> {
   const { dataDir, onTrouble: tell } = options;
@@ -164,6 +169,7 @@ async function openWithStore(
   const met = await meetStore(store, { dataDir, position: durable }, patience, { onTrouble: tell, isClosing });
   const { notes } = met;
   const isFresh = isNothingStored(met, left);
+  steps.end("schema");
   const { id, epoch } = notes.identity;
   const idsFilled = fillIds(options, store, met);
   const applier = createApplier(options, store, { idsFilled, id, isFresh });
@@ -224,7 +230,7 @@ async function openWithStore(
     ...{ listeners, storedListeners, onClose, closeStore, onTrouble: tell },
     ...{ joined: joined.promise, patience: met.later === null ? patience : none },
   });
-  const begun = begin(collector, { met, left, idsFilled, isClosing, onJoined: () => joined.resolve() }, options);
+  const begun = begin(collector, { met, left, idsFilled, steps, isClosing, onJoined: () => joined.resolve() }, options);
   if (met.later !== null || (await patience.within(begun)) === "late") begun.catch(onFatal);
   return collector;
 }

@@ -1,0 +1,17 @@
+// What a start spent its time on, for whoever finds one slow.
+
+export class StartSteps {
+  private sinceMs = performance.now();
+  private readonly tookMs: Record<string, number> = {};
+
+  /** What was done since the last step ended. */
+  end(name: string): void {
+    const nowMs = performance.now();
+    this.tookMs[`${name}_ms`] = Math.round(nowMs - this.sinceMs);
+    this.sinceMs = nowMs;
+  }
+
+  get all(): Readonly<Record<string, number>> {
+    return this.tookMs;
+  }
+}
