@@ -27,6 +27,10 @@ export class FingerprintSet {
     this.mask = slots - 1;
   }
 
+  get byteSize(): number {
+    return this.slots.byteLength;
+  }
+
   /** Adds an id of 64 bits. No more may be added than there is capacity for. */
   add(low: number, high: number): void {
     const { slots, mask } = this;

@@ -59,7 +59,6 @@ export function* hashRowsInSteps(columns: readonly AnyColumn[], count: number): 
   return toHashes(mixed, count);
 }
 
-/** About a millisecond. */
 const stepBytes = 512 * 1024;
 
 function addColumn(column: AnyColumn, scratch: Int32Array, into: Int32Array, count: number): void {

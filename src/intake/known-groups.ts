@@ -6,9 +6,9 @@
 // they come back when an event falls among them (away-events.ts).
 
 import assert from "node:assert/strict";
-import { BloomChain } from "#base/bloom-chain.ts";
 import type { ServerNs } from "#base/clock.ts";
 import { SparseMap } from "#base/sparse-map.ts";
+import { TextFilter } from "#base/text-filter.ts";
 import { type GroupKey, parseGroupKey } from "#model/group-key.ts";
 import type { GroupName, RunId } from "#model/names.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
@@ -84,7 +84,7 @@ const keptShare = 7 / 8;
 export class KnownGroups {
   private known = new Map<string, KnownGroup>();
   /** A fleet brings thousands of runs at once, and each that is taken for a stored one is a question to the store. */
-  private readonly filter = new BloomChain(24);
+  private readonly filter = new TextFilter();
   /** Every stored key is in the filter. */
   private isWarm: boolean;
 

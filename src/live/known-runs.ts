@@ -1,13 +1,11 @@
 // Which runs exist, so that an event can say that it is the first of its run.
 
-import { BloomChain } from "#base/bloom-chain.ts";
+import { TextFilter } from "#base/text-filter.ts";
 
-/** By chance, one new run in ten thousand is taken for a known one and announced as changed. */
-const bitsPerRun = 24;
 const goneMax = 10_000;
 
 export class KnownRuns {
-  private readonly filter = new BloomChain(bitsPerRun);
+  private readonly filter = new TextFilter();
   /** Deleted runs: their next event is the first again. */
   private readonly gone = new Set<string>();
   private isWarm: boolean;

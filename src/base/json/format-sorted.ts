@@ -6,7 +6,6 @@ import { compareText } from "#base/compare-text.ts";
 import { formatJson, inPieces } from "./format.ts";
 import { type JsonObject, type JsonValue, NumberText } from "./value.ts";
 
-/** About a millisecond. */
 const pauseValues = 4096;
 const sortedAtOnce = 2048;
 

@@ -33,7 +33,7 @@ export function formatJson(value: JsonValue, style: JsonStyle): string {
   return `{${text}}`;
 }
 
-/** So many characters are escaped at once, which takes less than a millisecond. */
+/** So many characters are escaped at once. */
 const pieceChars = 256 * 1024;
 
 /** A text in pieces that are each worth a turn, none of them with half of a surrogate pair at an end. */

@@ -43,7 +43,6 @@ export function membersOf(text: string): Map<string, string> {
   return atOnce(membersInSteps(text));
 }
 
-/** About a millisecond. */
 const pauseMembers = 2048;
 
 /** The same with pauses, for an object of many members or large ones. */

@@ -18,7 +18,7 @@ export interface PassedValue {
 
 export type PassedValues = Map<number, PassedValue>;
 
-/** Smaller ones are passed in a fraction of a millisecond. */
+/** Smaller ones need no pause. */
 export const longValueBytes: number = 64 * 1024;
 
 const known = new WeakMap<Uint8Array, PassedValues>();

@@ -1,6 +1,5 @@
 // When a reader of a long text offers a pause: after some values, or after some bytes of long ones.
 
-/** About a tenth of a millisecond each, or less than one where every value becomes an object. */
 const pauseValues = 4096;
 export const pauseBytes: number = 256 * 1024;
 

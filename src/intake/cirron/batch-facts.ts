@@ -13,7 +13,6 @@ export function noteFacts(component: Component, { spans, marks, snapshots }: Cir
   noteRowTimes(component, { starts: snapshots.ts_ns, ends: snapshots.ts_ns, ids: snapshots.snapshot_id }, null);
 }
 
-/** About a millisecond, when each row is of another process. */
 const pauseRows = 4096;
 
 /** Times, processes and threads. Rows of one process come together, so only a change among them is looked at. */

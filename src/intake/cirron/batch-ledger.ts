@@ -2,8 +2,8 @@
 // is kept; for those before, for the documented day, only a filter that says whether the store must be asked. It has only
 // those, so that it hardly ever says so in vain: a question to the store costs more than dozens of batches do.
 
-import { BloomChain } from "#base/bloom-chain.ts";
 import type { ServerNs } from "#base/clock.ts";
+import { TextFilter } from "#base/text-filter.ts";
 
 export interface KnownBatch {
   readonly contentHash: string;
@@ -16,14 +16,12 @@ interface KeptBatch extends KnownBatch {
 }
 
 const keptMax = 50_000;
-/** Errs once in ten thousand times. */
-const bitsPerBatch = 24;
 const filterNs = 24n * 3600n * 1_000_000_000n;
 
 export class BatchLedger {
   private readonly kept = new Map<string, KeptBatch>();
-  private filter = new BloomChain(bitsPerBatch);
-  private before = new BloomChain(bitsPerBatch);
+  private filter = new TextFilter();
+  private before = new TextFilter();
   private filterSinceNs: ServerNs | null = null;
   /** The batches of the last day are all in the filters. */
   private isWarm: boolean;
@@ -67,7 +65,7 @@ export class BatchLedger {
     this.filterSinceNs ??= nowNs;
     if (nowNs - this.filterSinceNs > filterNs) {
       this.before = this.filter;
-      this.filter = new BloomChain(bitsPerBatch);
+      this.filter = new TextFilter();
       this.filterSinceNs = nowNs;
     }
     const max = keptMax * share;

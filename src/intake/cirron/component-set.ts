@@ -9,7 +9,6 @@ import { absorb, type Component, createComponent, isOnlyRootMarks } from "./comp
 import { distanceNs, mayEverJoin, mayShareRows } from "./sessions.ts";
 import { PassedPlaces, TimeOrder } from "./time-order.ts";
 
-/** About a millisecond. */
 const pauseProcesses = 1024;
 
 export interface Merge {

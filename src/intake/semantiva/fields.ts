@@ -1,7 +1,7 @@
 // Fields of a lossless JSON record, read with their types. What has another type reads as absent: the whole line is
 // stored beside every column, so nothing is lost by that.
 
-import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "#base/json/value.ts";
 
 export function textAt(object: JsonObject | undefined, key: string): string | undefined {
   const value = valueAt(object, key);
@@ -27,10 +27,6 @@ export function objectAt(object: JsonObject | undefined, key: string): JsonObjec
 export function listAt(object: JsonObject | undefined, key: string): readonly JsonValue[] {
   const value = valueAt(object, key);
   return Array.isArray(value) ? value : [];
-}
-
-export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
 }
 
 function valueAt(object: JsonObject | undefined, key: string): JsonValue | undefined {

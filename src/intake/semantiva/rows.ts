@@ -6,12 +6,12 @@ import type { ByteWriter } from "#base/byte-writer.ts";
 import type { Int64Column, NullableColumn } from "#base/columns.ts";
 import { formatSorted, type OnMember } from "#base/json/format-sorted.ts";
 import { lossyOddities, rewriteStrict } from "#base/json/strict.ts";
-import type { JsonObject } from "#base/json/value.ts";
+import { isJsonObject, type JsonObject } from "#base/json/value.ts";
 import { parseRfc3339Ns } from "#base/rfc3339.ts";
 import { rowFlags } from "#model/row-flags.ts";
 import type { Rows } from "#model/tables.ts";
 import type { TakenLine } from "#wire/semantiva/decode-lines.ts";
-import { intAt, integerAt, isJsonObject, listAt, objectAt, textAt } from "./fields.ts";
+import { intAt, integerAt, listAt, objectAt, textAt } from "./fields.ts";
 import type { Keys } from "./keys.ts";
 import { StoredText } from "./stored-text.ts";
 

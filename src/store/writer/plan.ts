@@ -37,7 +37,6 @@ export interface EncodedPlan {
 /** Below this a file of its own costs more, with its sync, than sending the bytes. */
 const fileBytesMin = 256 * 1024;
 
-/** About a millisecond. */
 const crcStepBytes = 1024 * 1024;
 
 /** What tells a block from the others of its plan. */

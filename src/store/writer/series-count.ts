@@ -11,7 +11,6 @@ type SeriesRows = Pick<Rows<"metrics">, "group_key" | "key" | "worker" | "phase"
 
 const names = ["group_key", "key", "worker", "phase"] as const;
 
-/** A row takes about half a microsecond. */
 const pauseRows = 4096;
 
 /** Infinity when all of them do. With pauses, as there may be a million. */

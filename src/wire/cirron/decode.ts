@@ -274,7 +274,6 @@ class BatchDecoder {
     return trouble;
   }
 
-  /** Makes rows of the records that were kept. */
   private fill(name: Table, table: RecordTable): void {
     if (name === "spans") fillSpans(this.own("spans"), table);
     else if (name === "marks") fillMarks(this.own("marks"), table);

@@ -1,7 +1,7 @@
 // Cirron records → the JSON bytes of the spool and of POST /v1/traces (schema version 1).
 // Fields come in the order of the document. Arguments named `…Json` are JSON text already. Ids are
 // 20 hex digits of their maker and 12 of a counter; times are seconds and nanoseconds since the epoch,
-// because one double cannot hold them. The SDK writes 100,000 records a second with this.
+// because one double cannot hold them.
 
 import { type ByteWriter, toAscii } from "#base/byte-writer.ts";
 

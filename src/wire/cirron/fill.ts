@@ -190,7 +190,6 @@ export function fillJson(column: StringColumn, table: RecordTable, field: number
   }
 }
 
-/** The double of a number. */
 export function doubleOf(table: RecordTable, cell: number): number {
   const { from, to, bits } = table;
   return parseDouble(table.cursor.bytes, from[cell] as number, to[cell] as number, bits[cell] as number);

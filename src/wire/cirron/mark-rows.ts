@@ -31,7 +31,6 @@ export function createMarkTable(): RecordTable {
   return new RecordTable(new RecordFields(Object.keys(at)));
 }
 
-/** Why the mark that was just read cannot be a row. */
 export function troubleWithMark(table: RecordTable): RecordTrouble | null {
   return troubleWithId(table, at.id) ?? troubleWithTime(table, at.ts_ns);
 }

@@ -130,7 +130,6 @@ export class RecordTable {
     this.clear();
   }
 
-  /** Begins a new block. */
   clear(): void {
     this.count = 0;
     this.unknown.clear();
@@ -252,7 +251,6 @@ export class RecordTable {
     return this.kinds[cell] === jsonKind.number && this.bits[cell] === numberForm.integer;
   }
 
-  /** The text of a string. */
   text(cell: number): string {
     const bits = this.bits[cell] as number;
     const isEscaped = (bits & textBits.escaped) !== 0;

@@ -28,7 +28,6 @@ export function createSnapshotTable(stats: StatsReader): RecordTable {
   return new RecordTable(new RecordFields(Object.keys(at)), at.stats, stats);
 }
 
-/** Why the snapshot that was just read cannot be a row. */
 export function troubleWithSnapshot(table: RecordTable): RecordTrouble | null {
   return troubleWithId(table, at.id) ?? troubleWithTime(table, at.ts_ns);
 }

@@ -35,7 +35,6 @@ export function createSpanTable(): RecordTable {
   return new RecordTable(new RecordFields(Object.keys(at)));
 }
 
-/** Why the span that was just read cannot be a row. */
 export function troubleWithSpan(table: RecordTable): RecordTrouble | null {
   return troubleWithId(table, at.id) ?? troubleWithTime(table, at.start_ns) ?? troubleWithTime(table, at.end_ns);
 }

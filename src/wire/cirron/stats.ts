@@ -23,7 +23,6 @@ const numberTokens = ['{"mean":', ',"std":', ',"min":', ',"max":', ',"norm":'].m
 const binsToken = new WordToken(',"histogram":{"bins":[');
 const countsToken = new WordToken(',"counts":[');
 
-/** About a tenth of a millisecond. */
 const pauseItems = 4096;
 const keptItems = 4096;
 

@@ -97,7 +97,6 @@ export function* parseAttributesInSteps(text: string): Generator<void, Message[]
   return (kvlistValue as Message)["values"] as Message[];
 }
 
-/** About a millisecond. */
 const pauseValues = 2048;
 
 /** The AnyValue that a stored text stands for, with pauses. */

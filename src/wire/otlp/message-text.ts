@@ -9,7 +9,6 @@ import { scalarJson } from "./json-message.ts";
 import { type FieldValue, type Message, unknownFields, unknownMembers } from "./message.ts";
 import type { Field, MessageType } from "./schema.ts";
 
-/** About a millisecond. */
 const pauseValues = 2048;
 const longTextChars = 64 * 1024;
 

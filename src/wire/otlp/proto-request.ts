@@ -10,7 +10,6 @@ import { ProtoReader, wireType } from "./protobuf.ts";
 import { type FoundRecord, gatherPieces, recordsMax, toUnread } from "./request-pieces.ts";
 import type { Signal } from "./schema.ts";
 
-/** About a tenth of a millisecond. */
 const pauseFields = 8192;
 
 const none = new Uint8Array(0);

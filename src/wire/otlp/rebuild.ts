@@ -135,7 +135,6 @@ export function inexactBytes(type: MessageType, raw: string): Uint8Array | null 
   return decodeMessage(type, bytes)?.isExact === false ? bytes : null;
 }
 
-/** About a millisecond. */
 const pauseItems = 64;
 
 function* setItems(

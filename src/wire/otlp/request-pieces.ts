@@ -1,5 +1,5 @@
-// Requests, put together from records and cut to a size: a large one becomes several that are each decoded in a few
-// milliseconds, and what is sent on is cut for its receiver.
+// Requests, put together from records and cut to a size: a large one becomes several, so that others have
+// their turn between two, and what is sent on is cut for its receiver.
 
 import type { Fault } from "#model/fault.ts";
 import { isSameOrigin, type OriginBytes } from "./origin.ts";

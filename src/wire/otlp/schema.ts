@@ -64,7 +64,7 @@ function toType(word: string): Field["type"] {
   };
 }
 
-export const anyValue: MessageType = message(
+message(
   "AnyValue",
   `1 stringValue string|, 2 boolValue bool|, 3 intValue int64|, 4 doubleValue double|, 5 arrayValue ArrayValue|,
   6 kvlistValue KeyValueList|, 7 bytesValue bytes|`,

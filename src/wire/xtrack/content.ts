@@ -45,7 +45,6 @@ export function hashEnd(hash: number): number {
   return finish(hash);
 }
 
-/** What a pass over rows takes about a millisecond for. */
 const stepRows = 4096;
 
 /** The same hash from rows [first, end), whatever they hold, with pauses among many. */

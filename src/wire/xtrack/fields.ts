@@ -40,7 +40,6 @@ export function readFields(bytes: Uint8Array, start: number, end: number): Field
   return reader.finish();
 }
 
-/** A field takes about half a microsecond. */
 const stepFields = 2048;
 
 /** The same, with pauses among many members. */

@@ -26,7 +26,6 @@ interface Shared {
   readonly flags: number;
 }
 
-/** A row takes about a microsecond. */
 const stepRows = 1024;
 
 /** All entries of a batch, with pauses among many, or the one of a single metric; a batch without entries is kept as an event. */

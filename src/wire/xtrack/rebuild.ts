@@ -50,7 +50,6 @@ export interface StoredOther extends StoredRow {
   readonly payload: string;
 }
 
-/** About a millisecond. */
 const pauseMetrics = 2048;
 
 /** The JSON text of a single metric, or of a batch from all its rows in order. With pauses, as all of these: it may be long. */

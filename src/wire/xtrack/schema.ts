@@ -24,6 +24,11 @@ type Rules = { readonly [field: string]: FieldRule };
 
 const requiredText: FieldRule = { type: "string", required: true };
 
+const context: FieldRule = {
+  type: "object",
+  members: { phase: { type: "any", words: words.phase }, agg: { type: "any", words: words.agg } },
+};
+
 export const rulesOf: ReadonlyMap<string, Rules> = new Map<string, Rules>(
   Object.entries({
     run_start: {},
@@ -39,19 +44,13 @@ export const rulesOf: ReadonlyMap<string, Rules> = new Map<string, Rules>(
       value: { type: "any", required: true },
       step: { type: "any" },
       epoch: { type: "any" },
-      ctx: {
-        type: "object",
-        members: { phase: { type: "any", words: words.phase }, agg: { type: "any", words: words.agg } },
-      },
+      ctx: context,
     },
     metric_batch: {
       metrics: { type: "object", required: true },
       step: { type: "any" },
       epoch: { type: "any" },
-      ctx: {
-        type: "object",
-        members: { phase: { type: "any", words: words.phase }, agg: { type: "any", words: words.agg } },
-      },
+      ctx: context,
     },
     artifact: {
       path: requiredText,

@@ -28,7 +28,7 @@ interface Group {
   readonly onDone: () => void;
 }
 
-/** Goes somewhere, and is done with the palette. */
+/** Navigates, and closes the palette. */
 function useGo(onDone: () => void): ReturnType<typeof useNavigate> {
   const navigate = useNavigate();
   return (to) => {

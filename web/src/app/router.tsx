@@ -17,7 +17,6 @@ function texts<N extends string>(...names: readonly N[]) {
 
 const root = createRootRouteWithContext()({ component: Frame });
 
-/** Makes routes for views below a parent. */
 function viewsBelow<Parent extends AnyRoute>(parent: Parent) {
   return <P extends string, N extends string, S extends object = object>(
     path: P,

@@ -18,7 +18,6 @@ interface Tail {
   readonly count: number;
 }
 
-/** The points of one worker. */
 interface WorkerTail {
   kept: readonly Tail[];
   /** Too few yet to be thinned to two. */

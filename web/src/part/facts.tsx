@@ -3,7 +3,7 @@
 import type { ReactNode } from "react";
 import { CopyButton } from "./copy.tsx";
 
-/** Nothing where there is no value. */
+/** Shows nothing without a value. */
 export function Fact({ name, value }: { readonly name: string; readonly value: ReactNode }) {
   if (value === null) return null;
   return (
@@ -14,7 +14,7 @@ export function Fact({ name, value }: { readonly name: string; readonly value: R
   );
 }
 
-/** People take it elsewhere. */
+/** An id, to be copied. */
 export function IdFact({ id }: { readonly id: string }) {
   return (
     <>

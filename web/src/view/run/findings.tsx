@@ -12,7 +12,7 @@ const looks = {
   info: { icon: "info", className: "muted" },
 } as const;
 
-/** Nothing at all when there is nothing to say. */
+/** Shows nothing when there is no finding. */
 export function Findings({ run }: { readonly run: Run }) {
   const answer = useApi(
     "verdicts",

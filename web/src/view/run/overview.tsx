@@ -38,7 +38,7 @@ export function Overview() {
   );
 }
 
-/** Without what says nothing. */
+/** Leaves out what is empty. */
 function told(values: Run["env"]): [string, string][] {
   return Object.entries(values).filter(([, value]) => !["", "{}", "[]"].includes(value));
 }
