@@ -4,6 +4,7 @@ import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { readSharedStore } from "#store/shared-reads.ts";
 import type { Store } from "#store/store.ts";
 import { Kept, keptBytesUsual } from "./kept.ts";
+import { keepAnswers } from "./kept-answers.ts";
 import { KeptRuns, runSource } from "./runs/kept-runs.ts";
 import { KeptPoints, pointReads } from "./series/kept-points.ts";
 import { KeptTimelines, timelineReads } from "./timeline/kept-timelines.ts";
@@ -26,14 +27,17 @@ export interface SourcesOptions {
   readonly keptBytesMax?: number;
 }
 
+/** Of the budget, for the engine's small answers: they are many, and each that is asked for once would push columns out. */
+const answersShare = 1 / 64;
+
 export function createSources({
   store: written,
   blobs,
   caughtUp,
   keptBytesMax = keptBytesUsual,
 }: SourcesOptions): Sources {
-  const store = readSharedStore(written);
-  const kept = new Kept(keptBytesMax);
+  const store = keepAnswers(readSharedStore(written), new Kept(Math.floor(keptBytesMax * answersShare)));
+  const kept = new Kept(Math.floor(keptBytesMax * (1 - answersShare)));
   return {
     store,
     blobs,

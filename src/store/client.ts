@@ -23,6 +23,7 @@ import { placeParams } from "./params.ts";
 import { count, int, readRow, readRows, text } from "./reader/native-rows.ts";
 import { quote } from "./sql-quote.ts";
 import type { Answer, InsertOptions, OutFormat, Query, ReadOptions, Store, StoreStats } from "./store.ts";
+import { Writes } from "./writes.ts";
 
 const typedRows = "JSONCompactEachRowWithNamesAndTypes";
 
@@ -91,6 +92,7 @@ class HttpStore implements Store {
   readonly database: string;
   readonly cluster: string | null;
   private readonly parts: Parts;
+  private readonly writes = new Writes();
 
   constructor(parts: Parts) {
     this.parts = parts;
@@ -103,13 +105,23 @@ class HttpStore implements Store {
     return this.parts.engine?.restarts ?? 0;
   }
 
+  writesTo(tables: readonly string[]): number | null {
+    const { engine } = this.parts;
+    // What a dying engine was at is decided when it has started again.
+    return engine === null ? null : this.writes.of(tables) + engine.restarts;
+  }
+
   async ddl(sql: string): Promise<void> {
     const wait = this.waiting("ddl");
     const search = new URLSearchParams(this.kind === "server" ? { ...progress, ...sizeOf(sql) } : {});
-    await readAll(await this.send(this.parts.owner, search, sql, wait), wait);
+    await this.writes.anywhere(async () => readAll(await this.send(this.parts.owner, search, sql, wait), wait));
   }
 
   async insert(table: string, block: NativeBlock, options: InsertOptions): Promise<void> {
+    await this.writes.to(table, () => this.insertWhole(table, block, options));
+  }
+
+  private async insertWhole(table: string, block: NativeBlock, options: InsertOptions): Promise<void> {
     if (this.cluster === null) return this.insertOnce(table, block, options, null);
     try {
       // The journal drops what was inserted, so a majority of the replicas must have it.

@@ -24,6 +24,7 @@ export function readSharedStore(store: Store): Store {
     database: store.database,
     cluster: store.cluster,
     restarts: 0,
+    writesTo: () => null,
     ddl: (sql) => store.ddl(sql),
     insert: (table, block, options) => store.insert(table, block, options),
     async *stream(query, options) {

@@ -69,6 +69,11 @@ export interface Store {
   readonly cluster: string | null;
   /** How often the embedded engine had to be started again; 0 for a server. */
   readonly restarts: number;
+  /**
+   * While it is the same number, these tables have the same rows: for a store that only this process writes to. Null for
+   * one that others may write to.
+   */
+  writesTo(tables: readonly string[]): number | null;
   ddl(sql: string): Promise<void>;
   /** Sending a block again with its token is harmless. Resolves when the rows are on disk and can be read. */
   insert(table: string, block: NativeBlock, options: InsertOptions): Promise<void>;
