@@ -44,6 +44,13 @@ it("spreads nothing that data may make long into the arguments of a call", () =>
   expect(findLines(spread, sources)).toEqual([]);
 });
 
+it("keeps timings out of comments, where nobody would measure them again", () => {
+  const program = files.filter((path) => /^(src|web\/src)\/.*\.tsx?$/.test(path) && !/\.(test|testing)\./.test(path));
+  const timing =
+    /^\s*(\/\/|\/?\*).*\b(about|some|a few|half a|tenth of a|fraction of a|than a) (milli|micro|nano)second/;
+  expect(findLines(timing, program)).toEqual([]);
+});
+
 it("keeps helpers of tests out of the program", () => {
   const program = files.filter(
     (path) => /^(src|web\/src|scripts|bench)\/.*\.tsx?$/.test(path) && !/\.(test|testing)\.tsx?$/.test(path),

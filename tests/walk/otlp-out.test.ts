@@ -11,6 +11,7 @@ import * as fixture from "#wire/otlp/fixture.testing.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
+import { eventually } from "../support/several.ts";
 
 let walk: TestApp;
 let folder: string;
@@ -153,17 +154,17 @@ test("forwards what is stored while the receiver is there, and catches up after 
   try {
     await fill(sender);
     const all = await everything(sender);
-    await until(async () => (await everything(receiver)).length === all.length);
+    await eventually(async () => (await everything(receiver)).length === all.length);
     expect(await everything(receiver)).toEqual(all);
     gate.isOpen = false;
     await fillMixed(sender);
-    await until(async () => gate.refused > 0);
+    await eventually(async () => gate.refused > 0);
     const { body } = await sender.get("/readyz");
     expect(JSON.stringify(body)).toContain("wait to be forwarded");
     await sender.reopen();
     gate.isOpen = true;
-    await until(async () => (await sql(receiver, "SELECT 1 FROM otel_spans WHERE run_id = 'mixed'")).length > 0);
-    await until(async () => (await sql(receiver, "SELECT 1 FROM otel_logs WHERE run_id = 'mixed'")).length > 1);
+    await eventually(async () => (await sql(receiver, "SELECT 1 FROM otel_spans WHERE run_id = 'mixed'")).length > 0);
+    await eventually(async () => (await sql(receiver, "SELECT 1 FROM otel_logs WHERE run_id = 'mixed'")).length > 1);
     await expectMixed(receiver);
     expect(await everything(receiver)).toEqual(all);
   } finally {
@@ -194,12 +195,4 @@ async function openGate(target: string): Promise<{ url: string; server: Server; 
   const { port } = server.address() as AddressInfo;
   const gate = { url: `http://127.0.0.1:${port}`, server, isOpen: true, refused: 0 };
   return gate;
-}
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!(await isTrue())) {
-    if (Date.now() > deadline) throw new Error("it did not come");
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
 }

@@ -194,7 +194,7 @@ function pick(from: Columns, order: Uint32Array, hasEpoch: boolean): Columns {
   return into;
 }
 
-/** As two halves each: a BigInt for every value would take many times as long. */
+/** As two halves each: a BigInt for every value would cost far more. */
 function pickWords(from: BigInt64Array, order: Uint32Array, into: BigInt64Array): void {
   const source = toWords(from);
   const target = toWords(into);

@@ -145,7 +145,7 @@ function sizeOf(sent: Uint8Array, encoding: Packing): number | null {
 }
 
 /**
- * A small body is decoded here and now: handing it to another thread and hearing of its end takes several times as long.
+ * A small body is decoded here and now: handing it to another thread and hearing of its end would cost more.
  * Null for one that is not small, or that becomes more than it says.
  */
 function decodeSmall(sent: Uint8Array, size: number, bytesMax: number): Uint8Array | null {

@@ -13,8 +13,8 @@ function select(store: Store, table: string, more = "", worker = "worker"): stri
   return `SELECT ${worker} AS worker, seq, ts_ns FROM ${store.database}.${table} WHERE group_key = {group:String} ${more}`;
 }
 
-/** Events within the times, as blocks. An event of many rows comes once a row: dropping copies costs the caller a tenth
- * of what it costs the engine. */
+/** Events within the times, as blocks. An event of many rows comes once a row: the caller drops copies more cheaply than
+ * the engine. */
 export function readEventIdentities(
   store: Store,
   groupKey: string,
