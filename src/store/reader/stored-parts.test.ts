@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { countStore } from "../../../tests/support/counted-store.ts";
 import { storesUnderTest, suiteStore } from "../../../tests/support/store-under-test.ts";
 import { StoredParts } from "./stored-parts.ts";
 
@@ -43,5 +44,19 @@ describe.each(storesUnderTest)("what has come to $name since the last look", ({ 
     for (const table of ["group_times", "param_by_key"]) await ddl(`OPTIMIZE TABLE @${table} FINAL`);
     expect((await parts.takeChanges())?.groups).toContain("w/x/late");
     expect(await parts.takeChanges()).toEqual({ groups: new Set(), runs: new Set() });
+  });
+
+  test("is asked of an engine that only this process writes to after a write alone", async () => {
+    const { store: counted, questions } = countStore(store);
+    const parts = new StoredParts(counted, "w");
+    const asked = async () => {
+      const before = questions.length;
+      await parts.takeChanges();
+      return questions.length - before;
+    };
+    const isOwn = store.kind === "embedded";
+    expect([await asked(), await asked()]).toEqual([1, isOwn ? 0 : 1]);
+    await add("w/x/more");
+    expect([await asked(), await asked()]).toEqual([2, isOwn ? 0 : 1]);
   });
 });

@@ -26,6 +26,8 @@ const runTables: Readonly<Record<string, string>> = {
   joins: "arrayJoin([run_id, into_run])",
 };
 
+const tables: readonly string[] = [...groupTables, ...Object.keys(runTables)];
+
 export interface Changes {
   readonly groups: ReadonlySet<string>;
   readonly runs: ReadonlySet<string>;
@@ -45,6 +47,8 @@ export class StoredParts {
   private readonly store: Store;
   private readonly workspace: string;
   private seen: ReadonlyMap<string, readonly Part[]> | null = null;
+  /** What `writesTo` said before the parts that were seen were read. */
+  private writes: number | null = null;
 
   constructor(store: Store, workspace: string) {
     this.store = store;
@@ -58,15 +62,18 @@ export class StoredParts {
   async takeChanges(): Promise<Changes | null> {
     const { store, seen } = this;
     if (store.cluster !== null) return null;
+    const writes = store.writesTo(tables);
+    if (seen !== null && writes !== null && writes === this.writes) return noChanges;
     const rows = await readRows(store, partRow, {
       sql: `SELECT table, name, toInt64(min_block_number) AS first, toInt64(max_block_number) AS last FROM system.parts
         WHERE active AND database = {database:String} AND table IN {tables:Array(String)}`,
-      params: { database: store.database, tables: [...groupTables, ...Object.keys(runTables)] },
+      params: { database: store.database, tables },
     });
     const now = Map.groupBy(rows, (row) => row.table);
     const fresh = [...now].filter(([table, parts]) => parts.some((part) => !isCovered(part, seen?.get(table) ?? [])));
     const changes = seen === null || fresh.length === 0 ? noChanges : await this.readChanges(fresh, seen);
     this.seen = now;
+    this.writes = writes;
     return changes;
   }
 
