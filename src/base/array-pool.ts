@@ -19,8 +19,9 @@ interface ArrayType<A extends PooledArray> {
 /** Below this the runtime keeps arrays cheaply by itself; above the other, one odd message would fill the pool. */
 const pooledBytesMin = 256;
 const pooledBytesMax = 32 * 1024 * 1024;
-/** What all pools together hold for later. */
-const freeBytesMax = 256 * 1024 * 1024;
+/** What all pools together hold for later, unless they are told to hold less. */
+export const keptFreeBytesUsual: number = 256 * 1024 * 1024;
+let freeBytesMax = keptFreeBytesUsual;
 /** Smaller arrays are not worth a place among pages. */
 const pagedBytesMin = 4 * 1024;
 /** Arrays of one size that lie together. */
@@ -132,6 +133,11 @@ function takePages(bytes: number): ArrayBufferLike {
 export function emptyPools(): void {
   for (const pool of [bytePool, wordPool, integerPool, doublePool]) pool.empty();
   freeBytes = 0;
+}
+
+/** How much all pools together may come to hold for later, from now on. */
+export function keepFreeBytes(bytesMax: number): void {
+  freeBytesMax = bytesMax;
 }
 
 export const bytePool: ArrayPool<Uint8Array> = new ArrayPool(Uint8Array);

@@ -5,14 +5,27 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { emptyPools } from "./array-pool.ts";
 
-let collect: (() => void) | undefined;
+type Collect = (options?: { readonly type: "minor" }) => void;
+let collect: Collect | undefined;
+
+function collector(): Collect {
+  if (collect === undefined) {
+    setFlagsFromString("--expose-gc");
+    collect = runInNewContext("gc") as Collect;
+  }
+  return collect;
+}
 
 /** Slow: to be called when nobody waits. */
 export function giveBackMemory(): void {
   emptyPools();
-  if (collect === undefined) {
-    setFlagsFromString("--expose-gc");
-    collect = runInNewContext("gc") as () => void;
-  }
-  collect();
+  collector()();
+}
+
+/**
+ * What was made lately and is garbage by now: some milliseconds. The runtime does so when its own heap has grown, which says
+ * nothing of the bodies that passed beside it.
+ */
+export function collectYoung(): void {
+  collector()({ type: "minor" });
 }

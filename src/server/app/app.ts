@@ -29,6 +29,7 @@ import { createCommandRoom } from "#server/collector/commands.ts";
 import { type DeletionOrder, orderDeletion } from "#server/collector/deletion.ts";
 import { createHttpIntake } from "#server/collector/http-intake.ts";
 import { renameCollector } from "#server/collector/identity.ts";
+import { MemoryWatch } from "#server/collector/memory-watch.ts";
 import { type Forwarder, openForwarder } from "#server/forward/forward-otlp.ts";
 import { createHttpServer, type HttpServer } from "#server/http/create-http-server.ts";
 import { KeyWatch } from "#server/http/key-watch.ts";
@@ -87,12 +88,14 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
   const commands = createCommandRoom();
   const metrics = createMetrics();
   const times = createStoreTimes(metrics);
+  const memory = new MemoryWatch(config.memoryBudgetBytes);
   const collector = await openCollector({
     ...toCollectorOptions(config, log, store),
+    isTight: () => memory.isTight,
     listeners: [commands.listener],
     wrapStore: times.wrap,
   });
-  const closers: Closer[] = [(leftMs) => collector.close(leftMs - closeMsMin)];
+  const closers: Closer[] = [(leftMs) => collector.close(leftMs - closeMsMin), async () => memory.close()];
   try {
     const peering = await meetPeers({ collector, config, log, metrics });
     closers.unshift(async () => peering?.close());

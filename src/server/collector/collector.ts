@@ -61,6 +61,8 @@ export interface CollectorOptions {
   readonly journalBudgetBytes: number;
   readonly journalSegmentBytes?: number;
   readonly pendingBytesMax: number;
+  /** The process holds about as much memory as it may. */
+  isTight?(): boolean;
   /** What is kept for late subscribers. */
   readonly liveBytesMax?: number;
   /** What intake may remember; tests set it to prove that forgetting is invisible. */
@@ -310,6 +312,7 @@ function writerOptions(
     steadyLingerMs,
     planBytesMax,
     pendingBytesMax: options.pendingBytesMax,
+    isTight: options.isTight ?? (() => false),
     onStored(to: number, batches: readonly Batch[]) {
       hooks.onStored(to, batches);
       journal

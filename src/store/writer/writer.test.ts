@@ -47,6 +47,7 @@ function createTroubled(
       steadyLingerMs: 1,
       planBytesMax: 150,
       pendingBytesMax: 1000,
+      isTight: () => false,
       refusedRetryMs: 5,
       onStored: () => undefined,
       onTrouble: (error) => troubles.push((error as Error).message),
@@ -193,4 +194,15 @@ it("counts the blocks of the plan that it sends beside the rows that it holds", 
   gate.resolve();
   await writer.storedUpTo(1);
   expect(writer.pendingBytes).toBe(0);
+});
+
+it("has room for half as much while the memory of the process is tight", async () => {
+  let isTight = false;
+  const { writer } = createTroubled({ isPassing: true }, { isTight: () => isTight });
+  writer.add({ ...batchAt(1), bytes: 400 });
+  expect(writer.hasRoom()).toBe(true);
+  isTight = true;
+  expect(writer.hasRoom()).toBe(false);
+  await writer.storedUpTo(1);
+  expect(writer.hasRoom()).toBe(true);
 });

@@ -25,6 +25,8 @@ export interface WriterOptions {
   readonly steadyLingerMs: number;
   readonly planBytesMax: number;
   readonly pendingBytesMax: number;
+  /** The process holds about as much memory as it may: then half as much waits here. */
+  isTight(): boolean;
   /** When a block that the store refuses is offered again: what it lacks (a right, a column, a disk) may come. */
   readonly refusedRetryMs?: number;
   /** After so long a store that others write to may have forgotten a block's token. */
@@ -137,7 +139,9 @@ export class StoreWriter {
   }
 
   hasRoom(): boolean {
-    return this.isOpen && this.failure === null && this.pendingBytes < this.options.pendingBytesMax;
+    const { pendingBytesMax, isTight } = this.options;
+    const bytesMax = isTight() ? pendingBytesMax / 2 : pendingBytesMax;
+    return this.isOpen && this.failure === null && this.pendingBytes < bytesMax;
   }
 
   async room(): Promise<void> {

@@ -1,0 +1,59 @@
+// Keeps the process near what it holds, and within its budget. The shares of the budget count what their owners hold; the
+// runtime adds bodies that are garbage and not collected yet, and what is kept to be used again. How much that is only the
+// runtime and the system can tell, so they are asked.
+
+import { keepFreeBytes, keptFreeBytesUsual } from "#base/array-pool.ts";
+import { collectYoung, giveBackMemory } from "#base/give-back.ts";
+
+const lookMs = 100;
+/** What may pass beside the heap until the young are collected: before the runtime looks through the whole heap for it. */
+const passedBytesMax = 24 * 1024 * 1024;
+/** Of the budget: where it begins to be tight, and where that is over. */
+const tightShare = 7 / 8;
+const easyShare = 13 / 16;
+/** What is kept to be used again while it is tight. */
+const tightFreeBytes = 32 * 1024 * 1024;
+/** The whole heap is looked through no more often than this: everybody waits meanwhile. */
+const giveBackMs = 10_000;
+
+type Held = Pick<NodeJS.MemoryUsage, "rss" | "arrayBuffers">;
+
+export class MemoryWatch {
+  /** The process holds nearly as much as it may: less should wait in memory. */
+  isTight = false;
+  private readonly budgetBytes: number;
+  private readonly read: () => Held;
+  /** Of buffers, the least since the young were collected. */
+  private leastBytes = Number.POSITIVE_INFINITY;
+  private gaveBackMs = Number.NEGATIVE_INFINITY;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(budgetBytes: number, read: () => Held = () => process.memoryUsage()) {
+    this.budgetBytes = budgetBytes;
+    this.read = read;
+    this.timer = setInterval(() => this.look(), lookMs).unref();
+  }
+
+  look(): void {
+    const { rss, arrayBuffers } = this.read();
+    const isTight = rss > this.budgetBytes * (this.isTight ? easyShare : tightShare);
+    if (isTight !== this.isTight) keepFreeBytes(isTight ? tightFreeBytes : keptFreeBytesUsual);
+    if (isTight && !this.isTight) this.giveBack();
+    this.isTight = isTight;
+    this.leastBytes = Math.min(this.leastBytes, arrayBuffers);
+    if (arrayBuffers - this.leastBytes < passedBytesMax) return;
+    collectYoung();
+    this.leastBytes = this.read().arrayBuffers;
+  }
+
+  private giveBack(): void {
+    if (performance.now() - this.gaveBackMs < giveBackMs) return;
+    giveBackMemory();
+    this.gaveBackMs = performance.now();
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+    keepFreeBytes(keptFreeBytesUsual);
+  }
+}
