@@ -23,7 +23,7 @@ export function giveBackMemory(): void {
 }
 
 /**
- * What was made lately and is garbage by now: some milliseconds. The runtime does so when its own heap has grown, which says
+ * What was made lately and is garbage by now, which is quick. The runtime does so when its own heap has grown, which says
  * nothing of the bodies that passed beside it.
  */
 export function collectYoung(): void {

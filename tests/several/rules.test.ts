@@ -70,8 +70,11 @@ describe.skipIf(natsPath === undefined)("two collectors", () => {
     await eventually(() => posted.length >= ids.length, "the messages did not come");
     for (const app of [a, b, a, b]) await app.app.watch?.look();
     for (const id of ids) expect(await alertsAt(a, id)).toHaveLength(1);
-    const runs = posted.map((body) => (JSON.parse(body) as { commonLabels: { run: string } }).commonLabels.run);
-    expect(runs.sort()).toEqual(ids);
+    const told = posted.map((body) => {
+      const { status, commonLabels } = JSON.parse(body) as { status: string; commonLabels: { run: string } };
+      return `${commonLabels.run} ${status}`;
+    });
+    expect(told.sort()).toEqual(ids.map((id) => `${id} firing`));
   });
 
   test("see runs lost that came to one of them before it went away", async () => {
