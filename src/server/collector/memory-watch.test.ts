@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { PerformanceObserver } from "node:perf_hooks";
 import { afterEach, expect, it } from "vitest";
 import { MemoryWatch } from "./memory-watch.ts";
 
@@ -17,21 +17,26 @@ it("is tight near its budget, and until there is room again", () => {
   expect(seen).toEqual([false, true, true, false, false]);
 });
 
-it("collects what passed beside the heap, long before the runtime would", () => {
-  // In a process of its own: one that has run for long makes its buffers among what is old.
-  const script = `import { setTimeout as sleep } from "node:timers/promises";
-    import { MemoryWatch } from "${new URL("./memory-watch.ts", import.meta.url).href}";
-    const watch = new MemoryWatch(2 ** 30);
-    watch.look();
-    const before = process.memoryUsage().arrayBuffers;
-    const passed = () => process.memoryUsage().arrayBuffers - before;
-    for (let at = 0; at < 480; at++) Buffer.alloc(128 * 1024);
-    const most = passed();
-    watch.look();
-    for (let waits = 0; waits < 100 && passed() > most / 2; waits++) await sleep(50);
-    console.log(most, passed());`;
-  const args = ["--max-semi-space-size=16", "--input-type=module", "-e", script];
-  const [most = 0, left = 0] = execFileSync(process.execPath, args, { encoding: "utf8" }).split(" ").map(Number);
-  expect(most).toBeGreaterThan(48 * mebibyte);
-  expect(left).toBeLessThan(8 * mebibyte);
+it("collects the young when buffers have grown, long before the runtime looks through the whole heap for them", async () => {
+  let arrayBuffers = 100 * mebibyte;
+  const held = new MemoryWatch(1024 * mebibyte, () => ({ rss: 0, arrayBuffers }));
+  watch = held;
+  const collections: number[] = [];
+  const observer = new PerformanceObserver((list) => {
+    for (const { startTime } of list.getEntries()) collections.push(startTime);
+  });
+  observer.observe({ entryTypes: ["gc"] });
+  const collectedIn = async (grownBytes: number): Promise<boolean> => {
+    arrayBuffers += grownBytes;
+    const from = performance.now();
+    held.look();
+    const until = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return collections.some((at) => at >= from && at <= until);
+  };
+  held.look();
+  expect(await collectedIn(20 * mebibyte)).toBe(false);
+  expect(await collectedIn(5 * mebibyte)).toBe(true);
+  expect(await collectedIn(20 * mebibyte)).toBe(false);
+  observer.disconnect();
 });
