@@ -9,6 +9,9 @@ import type { Log } from "#server/log.ts";
 import type { StoreAddress } from "#store/address.ts";
 import { openBlobs } from "./backends.ts";
 
+/** Longer starts are told to whoever runs the server, with what they spent their time on. */
+const slowStartMs = 2000;
+
 export function toCollectorOptions(config: Config, log: Log, store: StoreAddress): CollectorOptions {
   const shares = shareMemory(config.memoryBudgetBytes);
   return {
@@ -25,7 +28,7 @@ export function toCollectorOptions(config: Config, log: Log, store: StoreAddress
     liveBytesMax: shares.liveBytes,
     intakeLimits: { ...defaultIntakeLimits, groupBytesMax: shares.groupsBytes },
     onTrouble: (message, cause) => log.warn({ err: cause }, message),
-    onStarted: (steps) => log.info(steps, "started"),
+    onStarted: (steps, tookMs) => log[tookMs > slowStartMs ? "info" : "debug"](steps, "started"),
     onFatal: (cause) => {
       log.fatal({ err: cause }, "A bug: the process ends, and nothing accepted is lost.");
       process.exit(70);

@@ -81,7 +81,7 @@ export async function begin(
   steps.end("outline");
   await recover(sequencer, setAside);
   steps.end("records");
-  options.onStarted?.({ records, plans: left.plans.length, ...steps.all });
+  options.onStarted?.({ records, plans: left.plans.length, ...steps.all }, steps.tookMs);
   for (const sentence of [...damage.remarks(), ...damage.sentences()]) options.onTrouble(sentence, undefined);
   onJoined();
   if (!isFresh) warmUp(collector, warming ?? warm(), isClosing).catch(onCold);

@@ -72,8 +72,8 @@ export interface CollectorOptions {
   /** Called for every input after it was applied, in order, including those of the recovery. */
   readonly listeners?: readonly ((applied: AppliedInput) => void)[];
   onTrouble(message: string, cause: unknown): void;
-  /** Once the rest of the journal is applied: how many records that were, and how long each step took. */
-  onStarted?(steps: Readonly<Record<string, number>>): void;
+  /** Once the rest of the journal is applied: how many records that were, and how long each step took, and all of them. */
+  onStarted?(steps: Readonly<Record<string, number>>, tookMs: number): void;
   /** The process cannot continue: it should exit and be restarted. */
   onFatal(cause: unknown): void;
 }
