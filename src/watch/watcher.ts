@@ -69,6 +69,8 @@ export class Watcher {
   private timer: NodeJS.Timeout | undefined;
   private turn: Promise<void> = Promise.resolve();
   private readonly acting = new Set<Promise<void>>();
+  /** What others saw, by run and rule, that has not had its turn. */
+  private readonly waitingSights = new Set<string>();
   private isClosed = false;
 
   constructor(ports: WatchPorts) {
@@ -133,10 +135,7 @@ export class Watcher {
 
   /** Looks at what is due; one look at a time. */
   tick(): Promise<void> {
-    this.turn = this.turn
-      .then(() => (this.isClosed ? undefined : this.look()))
-      .catch((cause) => this.ports.onTrouble("Rules could not be looked at; it is tried again soon.", cause));
-    return this.turn;
+    return this.inTurn("Rules could not be looked at; it is tried again soon.", () => this.look());
   }
 
   /** Looks at what the store says now. */
@@ -145,13 +144,30 @@ export class Watcher {
     return this.tick();
   }
 
-  /** Another collector saw something of a run of ours. */
-  async hearSight({ workspace, runId, rule, signal }: ForeignSight): Promise<void> {
+  /** Another collector saw something of a run of ours. It says so again as long as it lasts. */
+  hearSight(seen: ForeignSight): void {
+    const name = JSON.stringify([seen.workspace, seen.runId, seen.rule]);
+    if (this.waitingSights.has(name)) return;
+    this.waitingSights.add(name);
+    // What is seen here at the same time must not fire as well.
+    void this.inTurn("What another collector saw of a run could not be looked at.", () => {
+      this.waitingSights.delete(name);
+      return this.lookAtSight(seen);
+    });
+  }
+
+  private inTurn(trouble: string, work: () => Promise<void>): Promise<void> {
+    this.turn = this.turn
+      .then(() => (this.isClosed ? undefined : work()))
+      .catch((cause) => this.ports.onTrouble(trouble, cause));
+    return this.turn;
+  }
+
+  private async lookAtSight({ workspace, runId, rule, signal }: ForeignSight): Promise<void> {
     const watched = this.ports.book.find(workspace, rule);
     if (watched === undefined) return;
     const run = this.watch(workspace, runId);
-    const seen = await this.see(workspace, [run], [watched]);
-    const sight = seen.get(runId);
+    const sight = (await this.see(workspace, [run], [watched])).get(runId);
     if (sight !== undefined) await this.consider(run, watched, sight, signal);
   }
 

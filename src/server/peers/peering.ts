@@ -71,7 +71,7 @@ export class Peering {
     this.others = createClaims(this.bus, this.peers, this.directory, () => this.parts?.control ?? null);
     const onTrouble = (message: string, cause: unknown) => log.warn({ err: cause }, message);
     this.deletions = new SharedDeletions({ collector, link: { bus: this.bus, peers: this.peers }, onTrouble });
-    this.sights = createSights(this.bus, () => this.peers, onTrouble);
+    this.sights = createSights(this.bus, () => this.peers);
     this.news = new StateNews(this.bus, collector, onTrouble);
     collector.onApplied(() => this.peers.hurry());
     collector.onStored(() => this.peers.hurry());

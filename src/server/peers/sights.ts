@@ -12,7 +12,7 @@ export interface Sights {
   /** Without the bus each collector decides for itself. */
   isOurs(workspace: Workspace, runId: RunId): boolean;
   tell(sight: ForeignSight): void;
-  listen(hear: (sight: ForeignSight) => Promise<void>): void;
+  listen(hear: (sight: ForeignSight) => void): void;
   /** Another collector is gone: some of its runs may be ours from now on. */
   onFewer(listener: () => void): void;
   peerWent(): void;
@@ -26,11 +26,7 @@ interface SightMessage extends Omit<ForeignSight, "signal"> {
   readonly tsNs: string;
 }
 
-export function createSights(
-  bus: Bus,
-  peersOf: () => Peers,
-  onTrouble: (message: string, cause: unknown) => void,
-): Sights {
+export function createSights(bus: Bus, peersOf: () => Peers): Sights {
   const ownerOf = (workspace: Workspace, runId: RunId): string => {
     const ids = [
       bus.self,
@@ -58,9 +54,7 @@ export function createSights(
       bus.hear("sight", (body) => {
         const { workspace, runId, rule, text, evidence, metric, step, tsNs } = body as SightMessage;
         const at = { step: step === null ? null : BigInt(step), tsNs: BigInt(tsNs) };
-        hear({ workspace, runId, rule, signal: { text, evidence, metric, at } }).catch((cause) =>
-          onTrouble("What another collector saw of a run could not be read.", cause),
-        );
+        hear({ workspace, runId, rule, signal: { text, evidence, metric, at } });
       });
     },
     onFewer: (listener) => listeners.push(listener),
