@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { PerformanceObserver } from "node:perf_hooks";
 import { afterEach, expect, it } from "vitest";
 import { MemoryWatch } from "./memory-watch.ts";
@@ -39,4 +40,15 @@ it("collects the young when buffers have grown, long before the runtime looks th
   expect(await collectedIn(5 * mebibyte)).toBe(true);
   expect(await collectedIn(20 * mebibyte)).toBe(false);
   observer.disconnect();
+});
+
+it("goes on when the process has no file left to ask the system with", () => {
+  const script = `import { openSync } from "node:fs";
+    import { MemoryWatch } from "${new URL("./memory-watch.ts", import.meta.url).href}";
+    const watch = new MemoryWatch(1);
+    try { for (;;) openSync("/dev/null"); } catch {}
+    watch.look();
+    console.log(watch.isTight);`;
+  const command = `ulimit -n 64; exec "${process.execPath}" --input-type=module -e '${script}'`;
+  expect(execFileSync("sh", ["-c", command], { encoding: "utf8" })).toBe("false\n");
 });

@@ -18,24 +18,35 @@ const giveBackMs = 10_000;
 
 type Held = Pick<NodeJS.MemoryUsage, "rss" | "arrayBuffers">;
 
+/** Null when the system does not say: it is asked through a file, and all that the process may open may be open. */
+function readHeld(): Held | null {
+  try {
+    return process.memoryUsage();
+  } catch {
+    return null;
+  }
+}
+
 export class MemoryWatch {
   /** The process holds nearly as much as it may: less should wait in memory. */
   isTight = false;
   private readonly budgetBytes: number;
-  private readonly read: () => Held;
+  private readonly read: () => Held | null;
   /** Of buffers, the least since the young were collected. */
   private leastBytes = Number.POSITIVE_INFINITY;
   private gaveBackMs = Number.NEGATIVE_INFINITY;
   private readonly timer: NodeJS.Timeout;
 
-  constructor(budgetBytes: number, read: () => Held = () => process.memoryUsage()) {
+  constructor(budgetBytes: number, read: () => Held | null = readHeld) {
     this.budgetBytes = budgetBytes;
     this.read = read;
     this.timer = setInterval(() => this.look(), lookMs).unref();
   }
 
   look(): void {
-    const { rss, arrayBuffers } = this.read();
+    const held = this.read();
+    if (held === null) return;
+    const { rss, arrayBuffers } = held;
     const isTight = rss > this.budgetBytes * (this.isTight ? easyShare : tightShare);
     if (isTight !== this.isTight) keepFreeBytes(isTight ? tightFreeBytes : keptFreeBytesUsual);
     if (isTight && !this.isTight) this.giveBack();
@@ -43,7 +54,7 @@ export class MemoryWatch {
     this.leastBytes = Math.min(this.leastBytes, arrayBuffers);
     if (arrayBuffers - this.leastBytes < passedBytesMax) return;
     collectYoung();
-    this.leastBytes = this.read().arrayBuffers;
+    this.leastBytes = this.read()?.arrayBuffers ?? Number.POSITIVE_INFINITY;
   }
 
   private giveBack(): void {
