@@ -10,6 +10,7 @@ The contract in \`src/api/contract\` defines the API; the server, the web applic
 running server offers it as \`/openapi.json\`, and at \`/reference\` as a readable page with the schema of every body and answer.
 
 - Send a key as \`Authorization: Bearer …\`. [security.md](security.md) says who needs one; the tables name each route's scope.
+  \`open\` needs no key; \`server\` needs an \`admin\` key of the server's own workspace.
 - Ids and metric keys are single percent-encoded path segments: \`/api/v1/runs/my%2Frun/metrics/train%2Floss\`.
 - A 64-bit integer is always a decimal string. A float is a number, or \`"NaN"\`, \`"Infinity"\` or \`"-Infinity"\` if it is not
   finite. Times are nanoseconds since the epoch.

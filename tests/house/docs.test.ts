@@ -1,10 +1,12 @@
+import { existsSync } from "node:fs";
+import { posix } from "node:path";
 import { expect, it } from "vitest";
 import { tools } from "#agent/tools.ts";
 import { findingCodes } from "#judge/finding.ts";
 import { builtInKinds, ruleKindNames } from "#judge/rule.ts";
 import { runStatuses } from "#query/runs/head.ts";
 import { findStalePages } from "../../scripts/write-docs.ts";
-import { readText } from "./files.ts";
+import { listFiles, readText, root } from "./files.ts";
 
 /** The names in the first column of a page's tables. */
 function readFirstColumn(path: string): string[] {
@@ -28,6 +30,34 @@ it("lists the verdicts, rules, statuses and tools that there are", () => {
   const named = readText("docs/agents.md").matchAll(/^\| ((?:`\w+`(?:, )?)+) \| (?:read|control|admin) \|/gm);
   const listed = Array.from(named, ([, cell = ""]) => cell.replaceAll("`", "").split(", ")).flat();
   expect(listed.sort()).toEqual(tools.map(({ name }) => name).sort());
+});
+
+/** The name that a heading has in an address, as GitHub makes it. */
+function toAnchor(heading: string): string {
+  return heading
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\-_ ]/gu, "")
+    .replaceAll(" ", "-");
+}
+
+function readAnchors(path: string): string[] {
+  return Array.from(readText(path).matchAll(/^#+ (.*)$/gm), ([, heading = ""]) => toAnchor(heading));
+}
+
+it("links only to files and headings that are there", () => {
+  const pages = listFiles().filter((path) => path.endsWith(".md") && !path.startsWith("tests/fixtures/"));
+  const links = pages.flatMap((page) =>
+    Array.from(readText(page).matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)/g), ([, file = "", anchor]) => ({
+      page,
+      target: file === "" ? page : posix.join(posix.dirname(page), file),
+      anchor,
+    })),
+  );
+  expect(links.length).toBeGreaterThan(100);
+  const isThere = ({ target, anchor }: (typeof links)[number]) =>
+    existsSync(root + target) && (anchor === undefined || readAnchors(target).includes(anchor));
+  expect(links.filter((link) => !isThere(link))).toEqual([]);
 });
 
 it("gives a reason for every dependency, and for none that is gone", () => {
