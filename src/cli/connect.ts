@@ -11,6 +11,15 @@ import { Exit, exitCodes } from "./exit.ts";
 import { type SharedOptions, toConfig, toOwnUrl } from "./options.ts";
 import { keyFor } from "./own-key.ts";
 
+/** Nobody else talks to a server that is there for one command. */
+const closedDoors = {
+  httpAddress: "127.0.0.1:0",
+  xtrackAddress: "off",
+  xtrackUnixPath: "",
+  otlpGrpcAddress: "off",
+  otlpHttpAddress: "off",
+} as const;
+
 export interface ConnectOptions extends SharedOptions {
   /** The command writes, so an absent data folder may be made. */
   readonly mayCreate?: boolean;
@@ -34,7 +43,7 @@ export async function withClient<T>(
       "Start a server with: tributary up   or see it with a sample: tributary demo",
     );
   }
-  const local = toConfig(context, options, { httpAddress: "127.0.0.1:0", xtrackAddress: "off", xtrackUnixPath: "" });
+  const local = toConfig(context, options, closedDoors);
   const server = await context.openServer(local, createLog({ level: "error", format: local.logFormat }));
   try {
     return await use(createClient(server.url, keyFor(config, server.url)), local);

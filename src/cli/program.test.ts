@@ -83,12 +83,13 @@ describe("finding a server", () => {
     const opened: string[] = [];
     const { code, out } = await runInTest(["runs", "--data", folder], {
       openServer: async (config) => {
-        opened.push(config.dataDir, String(config.httpAddress.port), String(config.xtrackAddress));
+        const { dataDir, httpAddress, xtrackAddress, otlpGrpcAddress, otlpHttpAddress } = config;
+        opened.push(dataDir, ...[httpAddress.port, xtrackAddress, otlpGrpcAddress, otlpHttpAddress].map(String));
         return { url, xtrack: [], close: async () => void closed++ };
       },
     });
     expect([code, out, closed]).toEqual([0, "No runs.\n", 1]);
-    expect(opened).toEqual([folder, "0", "off"]);
+    expect(opened).toEqual([folder, "0", "off", "off", "off"]);
   });
 
   it("does not make a data folder to look into it", async () => {
@@ -263,6 +264,17 @@ describe("the other commands", () => {
     const url = await start({ exportRun: () => new FileBody("application/x-ndjson", '{"a":1}\n', "run.jsonl") });
     expect((await runInTest(["export", "r", "--server", url])).out).toBe('{"a":1}\n');
     expect((await runInTest(["export", "--server", url])).code).toBe(2);
+  });
+
+  it("takes what it would not heed for wrong use, with 2", async () => {
+    const url = await start({});
+    const wrong = [
+      ["export", "r", "--filter", "status:failed"],
+      ["export", "r", "--to", url, "--out", join(folder, "x")],
+      ["export", "--to", url, "--header", "a=b", "r", "--format", "csv"],
+      ["sql", "SELECT 1", "--format", "csv", "--limit", "5"],
+    ];
+    for (const args of wrong) expect((await runInTest([...args, "--server", url])).code).toBe(2);
   });
 
   it("delete does not happen without --yes where nobody can be asked", async () => {

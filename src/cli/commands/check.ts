@@ -21,8 +21,8 @@ export function addCheck(program: Command, context: Context): void {
     .command("check")
     .summary("validate trace files, without a server")
     .description(
-      "Checks Cirron batches, Semantiva trace lines and XTrack frames, each told by its content. Prints file:line:column of " +
-        "every fault and exits 1 when there is one.",
+      "Checks Cirron batches, Semantiva trace lines, XTrack frames and OTLP requests, each told by its content. Prints " +
+        "file:line:column of every fault and exits 1 when there is one.",
     )
     .argument("<path...>", "files or folders, - for trace lines on standard input")
     .option("--strict", "the documents to the letter")

@@ -10,7 +10,7 @@ import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { pushLines, toHeaders } from "#cli/export/push-otlp.ts";
-import { addConnectOptions } from "#cli/options.ts";
+import { addConnectOptions, collect } from "#cli/options.ts";
 
 interface ExportOptions extends ConnectOptions {
   readonly format: "jsonl";
@@ -35,15 +35,21 @@ export function addExport(program: Command, context: Context): void {
     .addOption(new Option("--kind <kind>", "what of the run, for CSV and Parquet").choices(wordsOf(ExportKind)))
     .option("--filter <filter>", "the runs to export")
     .option("--out <file>", "where to write (default: standard output)")
-    .option("--to <url>", "send to this OTLP receiver, as OTEL_EXPORTER_OTLP_ENDPOINT names it")
-    .option("--header <name=value...>", "headers for --to, such as authorization=…")
+    .addOption(
+      new Option("--to <url>", "send to this OTLP receiver, as OTEL_EXPORTER_OTLP_ENDPOINT names it").conflicts([
+        "format",
+        "kind",
+        "out",
+      ]),
+    )
+    .option("--header <name=value>", "a header for --to, such as authorization=… (may be repeated)", collect)
     .addHelpText(
       "after",
       "\nExample:\n  tributary export my-run --format chrome --out trace.json\n" +
         "  tributary export my-run --to http://127.0.0.1:4318\n",
     );
   addConnectOptions(command).action(async (id: string | undefined, options: ExportOptions) => {
-    if (id === undefined && options.filter === undefined) {
+    if ((id === undefined) === (options.filter === undefined)) {
       throw new Exit(exitCodes.usage, "Name a run, or give --filter.", "All runs: tributary export --filter ''");
     }
     if (options.out === undefined && options.format === ("parquet" as string) && context.stdout.isTTY) {

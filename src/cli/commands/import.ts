@@ -21,9 +21,10 @@ export function addImport(program: Command, context: Context): void {
     .command("import")
     .summary("read traces from files and folders")
     .description(
-      "Reads Cirron spool folders, XTrack files and Semantiva trace lines, told apart by what is in them. What is already " +
-        "known is not stored again, so importing twice is harmless. Returns when everything can be queried; exits 1 when there " +
-        "were faults. Links that lead out of a folder and Tributary's own data folders are not read.",
+      "Reads Cirron spool folders, XTrack files, Semantiva trace lines, OTLP requests and JSONL exports, told apart by what " +
+        "is in them. What is already known is not stored again, so importing twice is harmless. Returns when everything can " +
+        "be queried; exits 1 when there were faults. Links that lead out of a folder and Tributary's own data folders are " +
+        "not read.",
     )
     .argument("<path...>", "files or folders")
     .option("--follow", "keep reading what is added, until Ctrl-C, also over restarts of the server")
@@ -62,7 +63,7 @@ function complain({ unknown, missing, passed, files }: ImportResult): void {
     throw new Exit(
       exitCodes.negative,
       `Nothing to read in ${unknown.join(", ")}.`,
-      "Spools with batches in them, XTrack files, trace lines and exports can be read, none of them compressed.",
+      "Spools with batches in them, XTrack files, trace lines, OTLP requests and exports can be read, none of them compressed.",
     );
   }
 }

@@ -6,7 +6,7 @@ import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatAgo, formatCount } from "#cli/format.ts";
-import { addConnectOptions, addJsonOption } from "#cli/options.ts";
+import { addConnectOptions, addJsonOption, toCount } from "#cli/options.ts";
 import { printJson, printLine, printTable } from "#cli/print.ts";
 import { duration } from "#config/kinds.ts";
 
@@ -61,15 +61,14 @@ function addTest(rules: Command, context: Context): void {
     .summary("try a rule on the last runs")
     .description("Shows where a rule would have fired on the last runs. Nothing is sent and nothing is done.")
     .argument("<rule>", "its name")
-    .option("--runs <n>", "how many runs", "20")
+    .option("--runs <n>", "how many runs, at most 500", toCount, 20)
     .option("--filter <filter>", "only runs that match")
     .addHelpText("after", "\nExample:\n  tributary rules test diverge --filter 'experiment:gpt'\n");
   addJsonOption(addConnectOptions(test)).action(
-    (name: string, options: ConnectOptions & { runs: string; filter?: string }) =>
+    (name: string, options: ConnectOptions & { runs: number; filter?: string }) =>
       withClient(context, options, async (client) => {
-        const runs = Number(options.runs);
-        if (!Number.isInteger(runs) || runs < 1 || runs > 500)
-          throw new Exit(exitCodes.usage, "--runs must be a number from 1 to 500.");
+        const { runs } = options;
+        if (runs < 1 || runs > 500) throw new Exit(exitCodes.usage, "--runs must be a number from 1 to 500.");
         const body = { name, runs, ...(options.filter === undefined ? {} : { filter: options.filter }) };
         const answer = await client.call("testRule", { body });
         if (options.json) return printJson(context, answer);

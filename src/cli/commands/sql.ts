@@ -4,6 +4,7 @@ import { text } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
+import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatCount } from "#cli/format.ts";
 import { addConnectOptions, toCount } from "#cli/options.ts";
 import { printJson, printLine, printTable } from "#cli/print.ts";
@@ -25,17 +26,20 @@ export function addSql(program: Command, context: Context): void {
     .summary("ask in SQL")
     .description(
       "Runs one read-only ClickHouse query over runs, launches, spans, marks, snapshots, metrics, params, logs, artifacts, " +
-        "checkpoints, nodes, events, faults and gaps. Without an argument the query is read from standard input.",
+        "checkpoints, nodes, events, faults, gaps, otel_spans, otel_logs and otel_points. Without an argument the query is " +
+        "read from standard input.",
     )
     .argument("[query]", "the query")
     .addOption(new Option("--format <format>", "how to print").choices(formats).default("table"))
-    .option("--limit <n>", "how many rows at most (default: 10000 in a table, else all)", toCount)
+    .option("--limit <n>", "how many rows at most, of a table or JSON (default: 10000 in a table, else all)", toCount)
     .option("--out <file>", "where to write CSV or Parquet")
     .option("--json", "the same as --format json")
     .addHelpText("after", "\nExample:\n  tributary sql 'SELECT key, count() FROM metrics GROUP BY key'\n");
   addConnectOptions(command).action(async (given: string | undefined, options: SqlOptions) => {
     const query = given ?? (await text(context.stdin));
     const format = options.json ? "json" : options.format;
+    if (options.limit !== undefined && (format === "csv" || format === "parquet"))
+      throw new Exit(exitCodes.usage, `--limit is not for ${format}.`, "Put LIMIT into the query.");
     await withClient(context, options, async (client) => {
       if (format === "csv" || format === "parquet") {
         const body = { query, format: format as "csv" };
