@@ -2,7 +2,7 @@
 
 import type { Static } from "typebox";
 import { AsOf, Count, Int64, JsonText, NextCursor, nullable, PageQuery, TimeNs, word } from "./scalar.ts";
-import { Type } from "./schema.ts";
+import { strict, Type } from "./schema.ts";
 
 export const Scope = word(["ingest", "read", "control", "admin"]);
 export type Scope = Static<typeof Scope>;
@@ -17,19 +17,16 @@ export const KeyInfo = Type.Object({
 });
 export type KeyInfo = Static<typeof KeyInfo>;
 export const KeysAnswer = Type.Object({ keys: Type.Array(KeyInfo) });
-export const KeyBody = Type.Object(
-  {
-    name: Type.String({ minLength: 1, maxLength: 128 }),
-    scopes: Type.Array(Scope, { minItems: 1, uniqueItems: true }),
-    workspace: Type.Optional(Type.String({ pattern: "^[^/]{1,128}$", description: "Without a slash." })),
-  },
-  { additionalProperties: false },
-);
+export const KeyBody = strict({
+  name: Type.String({ minLength: 1, maxLength: 128 }),
+  scopes: Type.Array(Scope, { minItems: 1, uniqueItems: true }),
+  workspace: Type.Optional(Type.String({ pattern: "^[^/]{1,128}$", description: "Without a slash." })),
+});
 /** The key itself is shown this once. */
 export const KeyCreated = Type.Object({ ...KeyInfo.properties, key: Type.String() });
 export const KeyPath = Type.Object({ key: Type.String({ minLength: 1 }) });
 
-export const SessionBody = Type.Object({ key: Type.String({ maxLength: 512 }) }, { additionalProperties: false });
+export const SessionBody = strict({ key: Type.String({ maxLength: 512 }) });
 export const SessionAnswer = Type.Object({
   workspace: Type.String(),
   scopes: Type.Array(Scope),
@@ -44,10 +41,7 @@ export const SessionAnswer = Type.Object({
 });
 export type SessionAnswer = Static<typeof SessionAnswer>;
 
-export const Retention = Type.Object(
-  { days: nullable(Type.Integer({ minimum: 1, maximum: 36500 })) },
-  { additionalProperties: false },
-);
+export const Retention = strict({ days: nullable(Type.Integer({ minimum: 1, maximum: 36500 })) });
 
 /** What holds now. `days` out of the configuration may have a fraction; null keeps runs forever. */
 export const RetentionAnswer = Type.Object({
@@ -82,10 +76,9 @@ export const AsideAnswer = Type.Object({
   ),
 });
 export type AsideAnswer = Static<typeof AsideAnswer>;
-export const AsideBody = Type.Object(
-  { positions: Type.Optional(Type.Array(Count, { maxItems: 10_000, description: "Default: all." })) },
-  { additionalProperties: false },
-);
+export const AsideBody = strict({
+  positions: Type.Optional(Type.Array(Count, { maxItems: 10_000, description: "Default: all." })),
+});
 export const AsideRetried = Type.Object({ tried: Count, left: Count });
 
 const protocolHealth = Type.Object({

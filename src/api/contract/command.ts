@@ -3,7 +3,7 @@
 import type { Static } from "typebox";
 import { commandStates, commandTypes } from "#control/command.ts";
 import { AsOf, JsonText, nullable, TimeNs, word } from "./scalar.ts";
-import { Type } from "./schema.ts";
+import { strict, Type } from "./schema.ts";
 
 export const CommandType = word(commandTypes);
 export type CommandType = Static<typeof CommandType>;
@@ -47,25 +47,20 @@ export const CommandsAnswer = Type.Object({
 });
 export type CommandsAnswer = Static<typeof CommandsAnswer>;
 
-export const CommandBody = Type.Object(
-  {
-    type: CommandType,
-    payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    worker: Type.Optional(Type.String()),
-    reason: Type.Optional(
-      Type.String({ maxLength: 1000, description: "Why; kept with the command and in the audit." }),
-    ),
-    idempotency_key: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 200,
-        description:
-          "A string of your choice. Sent again with the same one, for example because no answer came, it is the same command.",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const CommandBody = strict({
+  type: CommandType,
+  payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  worker: Type.Optional(Type.String()),
+  reason: Type.Optional(Type.String({ maxLength: 1000, description: "Why; kept with the command and in the audit." })),
+  idempotency_key: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description:
+        "A string of your choice. Sent again with the same one, for example because no answer came, it is the same command.",
+    }),
+  ),
+});
 export type CommandBody = Static<typeof CommandBody>;
 
 export const CommandPath = Type.Object({ id: Type.String({ minLength: 1 }), command: Type.String({ minLength: 1 }) });

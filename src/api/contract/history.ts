@@ -2,48 +2,39 @@
 
 import type { Static } from "typebox";
 import { Count, Int64, TimeNs } from "./scalar.ts";
-import { Type } from "./schema.ts";
+import { strict, Type } from "./schema.ts";
 
-const HistoryFault = Type.Object(
-  {
-    id: Type.String({ pattern: "^[0-9a-f]{32}$" }),
-    /** The group of rows it stands with, without its workspace. */
-    group: Type.String({ minLength: 1 }),
-    code: Type.String({ minLength: 1 }),
-    protocol: Type.String(),
-    transport: Type.String(),
-    detail: Type.String(),
-    /** JSON text of the place. */
-    place: Type.String(),
-    raw_base64: Type.String(),
-  },
-  { additionalProperties: false },
-);
+const HistoryFault = strict({
+  id: Type.String({ pattern: "^[0-9a-f]{32}$" }),
+  /** The group of rows it stands with, without its workspace. */
+  group: Type.String({ minLength: 1 }),
+  code: Type.String({ minLength: 1 }),
+  protocol: Type.String(),
+  transport: Type.String(),
+  detail: Type.String(),
+  /** JSON text of the place. */
+  place: Type.String(),
+  raw_base64: Type.String(),
+});
 export type HistoryFault = Static<typeof HistoryFault>;
 
-const HistoryStep = Type.Object(
-  {
-    id: Type.String({ minLength: 1 }),
-    worker: Type.String(),
-    type: Type.String(),
-    payload: Type.String(),
-    state: Type.String(),
-    reason: Type.String(),
-    by: Type.String(),
-    at_ns: TimeNs,
-    expires_ns: Int64,
-  },
-  { additionalProperties: false },
-);
+const HistoryStep = strict({
+  id: Type.String({ minLength: 1 }),
+  worker: Type.String(),
+  type: Type.String(),
+  payload: Type.String(),
+  state: Type.String(),
+  reason: Type.String(),
+  by: Type.String(),
+  at_ns: TimeNs,
+  expires_ns: Int64,
+});
 export type HistoryStep = Static<typeof HistoryStep>;
 
-export const RunHistory = Type.Object(
-  {
-    faults: Type.Optional(Type.Array(HistoryFault, { maxItems: 10_000 })),
-    commands: Type.Optional(Type.Array(HistoryStep, { maxItems: 10_000 })),
-  },
-  { additionalProperties: false },
-);
+export const RunHistory = strict({
+  faults: Type.Optional(Type.Array(HistoryFault, { maxItems: 10_000 })),
+  commands: Type.Optional(Type.Array(HistoryStep, { maxItems: 10_000 })),
+});
 export type RunHistory = Static<typeof RunHistory>;
 
 export const RunHistoryAnswer = Type.Object({ accepted: Count });

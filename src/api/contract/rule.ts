@@ -4,7 +4,7 @@ import type { Static } from "typebox";
 import { ruleKindNames } from "#judge/rule.ts";
 import { RunPlace } from "./judge.ts";
 import { AsOf, Count, nullable, TimeNs, word } from "./scalar.ts";
-import { Type } from "./schema.ts";
+import { strict, Type } from "./schema.ts";
 
 export { ruleKindNames };
 
@@ -27,11 +27,10 @@ export type WatchedRule = Static<typeof WatchedRule>;
 export const RulesAnswer = Type.Object({ watching: Type.Boolean(), rules: Type.Array(WatchedRule), as_of: AsOf });
 
 export const RulePath = Type.Object({ rule: Type.String({ pattern: "^[\\w-]{1,64}$" }) });
-export const ArmBody = Type.Object({ armed: Type.Boolean() }, { additionalProperties: false });
-export const SilenceBody = Type.Object(
-  { seconds: Type.Integer({ minimum: 0, maximum: 31_536_000, description: "0 ends the silence." }) },
-  { additionalProperties: false },
-);
+export const ArmBody = strict({ armed: Type.Boolean() });
+export const SilenceBody = strict({
+  seconds: Type.Integer({ minimum: 0, maximum: 31_536_000, description: "0 ends the silence." }),
+});
 
 /** A message about a firing to the outside. */
 export const Delivery = Type.Object({
@@ -67,17 +66,14 @@ export const AlertsQuery = Type.Object({
 });
 export const AlertsAnswer = Type.Object({ alerts: Type.Array(Alert), as_of: AsOf });
 
-export const RuleTestBody = Type.Object(
-  {
-    name: Type.Optional(Type.String({ description: "An existing rule…" })),
-    rule: Type.Optional(RuleText),
-    filter: Type.Optional(Type.String({ maxLength: 4096 })),
-    runs: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 500, description: "How many of the latest runs; default 20." }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const RuleTestBody = strict({
+  name: Type.Optional(Type.String({ description: "An existing rule…" })),
+  rule: Type.Optional(RuleText),
+  filter: Type.Optional(Type.String({ maxLength: 4096 })),
+  runs: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 500, description: "How many of the latest runs; default 20." }),
+  ),
+});
 
 /** What a rule would have said of a stored run. */
 export const TriedRule = Type.Object({
@@ -92,4 +88,4 @@ export const TriedRule = Type.Object({
 export type TriedRule = Static<typeof TriedRule>;
 export const TriedAnswer = Type.Object({ tried: Type.Array(TriedRule), fired: Count, as_of: AsOf });
 
-export const GateBody = Type.Object({ rules: Type.Record(Type.String(), RuleText) }, { additionalProperties: false });
+export const GateBody = strict({ rules: Type.Record(Type.String(), RuleText) });

@@ -27,7 +27,7 @@ import {
   TimeNs,
   word,
 } from "./scalar.ts";
-import { Type } from "./schema.ts";
+import { strict, Type } from "./schema.ts";
 
 export const RunStatus = word(["running", "completed", "failed", "killed", "lost", "unknown"]);
 export type RunStatus = Static<typeof RunStatus>;
@@ -225,19 +225,16 @@ export const Run = Type.Object({
 });
 export type Run = Static<typeof Run>;
 
-export const JoinRunsBody = Type.Object(
-  {
-    ids: Type.Array(Type.String({ minLength: 1 }), {
-      minItems: 1,
-      maxItems: 100,
-      description: "The runs to join to this one, by any of their ids.",
-    }),
-  },
-  { additionalProperties: false },
-);
+export const JoinRunsBody = strict({
+  ids: Type.Array(Type.String({ minLength: 1 }), {
+    minItems: 1,
+    maxItems: 100,
+    description: "The runs to join to this one, by any of their ids.",
+  }),
+});
 export const PartRunsAnswer = Type.Object({ parted: Type.Array(Type.String()), as_of: AsOf });
 
-export const RunPatch = Type.Object(
+export const RunPatch = strict(
   {
     name: Type.Optional(
       nullable(Type.String({ maxLength: 512, description: "null restores the name that was sent." })),
@@ -246,17 +243,14 @@ export const RunPatch = Type.Object(
     tags: Type.Optional(nullable(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 128 }))),
     archived: Type.Optional(Type.Boolean()),
   },
-  { additionalProperties: false, minProperties: 1 },
+  { minProperties: 1 },
 );
 export type RunPatch = Static<typeof RunPatch>;
 
 /** Deleting many: `expect` is the number the person was shown; another number now is refused with 409. */
-export const DeleteRunsBody = Type.Object(
-  {
-    filter: Type.Optional(Type.String({ maxLength: 4096 })),
-    ids: Type.Optional(Type.Array(Type.String(), { maxItems: 10000 })),
-    expect: Count,
-  },
-  { additionalProperties: false },
-);
+export const DeleteRunsBody = strict({
+  filter: Type.Optional(Type.String({ maxLength: 4096 })),
+  ids: Type.Optional(Type.Array(Type.String(), { maxItems: 10000 })),
+  expect: Count,
+});
 export const DeleteRunsAnswer = Type.Object({ deleted: Count, as_of: AsOf });

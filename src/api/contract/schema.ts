@@ -2,6 +2,7 @@
 // hundreds of modules at every start.
 
 import type TypeBox from "typebox";
+import type { TObject, TObjectOptions, TProperties } from "typebox";
 
 type Builders = Pick<
   typeof TypeBox,
@@ -56,3 +57,8 @@ export const Type = {
   Unknown: (options: Schema = {}) => ({ ...options }),
   Unsafe: (schema: Schema) => schema,
 } as unknown as Builders;
+
+/** What a caller sends: a field that is not known is refused, since a misspelt one would be left out without a word. */
+export function strict<P extends TProperties>(properties: P, options: TObjectOptions = {}): TObject<P> {
+  return Type.Object(properties, { ...options, additionalProperties: false });
+}

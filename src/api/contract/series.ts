@@ -4,7 +4,7 @@
 
 import type { Static } from "typebox";
 import { AsOf, Count, Float, Int64, nullable, TimeNs, word } from "./scalar.ts";
-import { Type } from "./schema.ts";
+import { strict, Type } from "./schema.ts";
 
 export const Axis = word(["step", "epoch", "time", "relative"]);
 export type Axis = Static<typeof Axis>;
@@ -73,14 +73,11 @@ const seriesOptions = {
 
 export const SeriesQuery = Type.Object(seriesOptions);
 
-export const SeriesBody = Type.Object(
-  {
-    runs: Type.Array(Type.String(), { minItems: 1, maxItems: 500 }),
-    keys: Type.Array(Type.String(), { minItems: 1, maxItems: 200 }),
-    ...seriesOptions,
-  },
-  { additionalProperties: false },
-);
+export const SeriesBody = strict({
+  runs: Type.Array(Type.String(), { minItems: 1, maxItems: 500 }),
+  keys: Type.Array(Type.String(), { minItems: 1, maxItems: 200 }),
+  ...seriesOptions,
+});
 export type SeriesBody = Static<typeof SeriesBody>;
 
 /** Columns: element i of each is bucket i. A position is `x_base + x[i]`, a time `t_base + t[i]`. */

@@ -2,18 +2,15 @@
 
 import type { Static } from "typebox";
 import { word } from "./scalar.ts";
-import { Type } from "./schema.ts";
+import { strict, Type } from "./schema.ts";
 
-export const SqlBody = Type.Object(
-  {
-    query: Type.String({ minLength: 1, maxLength: 65536 }),
-    /** `json` is the answer below; the others are the file itself. */
-    format: Type.Optional(word(["json", "csv", "parquet"])),
-    /** Rows to return, all up to `sql.rows` when absent; what is cut off is said in `truncated`. */
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000000 })),
-  },
-  { additionalProperties: false },
-);
+export const SqlBody = strict({
+  query: Type.String({ minLength: 1, maxLength: 65536 }),
+  /** `json` is the answer below; the others are the file itself. */
+  format: Type.Optional(word(["json", "csv", "parquet"])),
+  /** Rows to return, all up to `sql.rows` when absent; what is cut off is said in `truncated`. */
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000000 })),
+});
 export type SqlBody = Static<typeof SqlBody>;
 
 export const SqlColumn = Type.Object({ name: Type.String(), type: Type.String() });

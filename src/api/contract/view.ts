@@ -2,7 +2,7 @@
 
 import type { Static } from "typebox";
 import { TimeNs, word } from "./scalar.ts";
-import { Type } from "./schema.ts";
+import { strict, Type } from "./schema.ts";
 
 /** The pages that a view can be of. */
 export const viewPages = ["runs", "charts", "compare"] as const;
@@ -22,7 +22,4 @@ export const ViewsQuery = Type.Object({ page: Type.Optional(ViewPage) });
 export const ViewsAnswer = Type.Object({ views: Type.Array(SavedView) });
 
 export const ViewPath = Type.Object({ page: ViewPage, name: Type.String({ minLength: 1, maxLength: 200 }) });
-export const ViewBody = Type.Object(
-  { search: Type.String({ maxLength: 8192 }), shared: Type.Boolean() },
-  { additionalProperties: false },
-);
+export const ViewBody = strict({ search: Type.String({ maxLength: 8192 }), shared: Type.Boolean() });
