@@ -3,7 +3,6 @@
 
 import type { Texts } from "#base/json/texts.ts";
 import type { Workspace } from "#model/names.ts";
-import type { IngestRoute } from "#protocol/facts.ts";
 import type { Scope } from "./contract/admin.ts";
 import type { RouteName } from "./contract/paths.ts";
 import type { AnswerOf, BodyOf, ParamsOf, QueryOf } from "./contract/routes.ts";
@@ -55,22 +54,5 @@ export type Handler<N extends RouteName> = (
   request: HandlerRequest<N>,
 ) => Promise<AnswerOf<N> | JsonBody | FileBody> | AnswerOf<N> | JsonBody | FileBody;
 
-/** Routes that the server answers itself. */
-type ServerRoute =
-  | IngestRoute
-  | "putArtifact"
-  | "session"
-  | "login"
-  | "logout"
-  | "keys"
-  | "createKey"
-  | "deleteKey"
-  | "mcp"
-  | "healthz"
-  | "readyz"
-  | "prometheus"
-  | "openapi"
-  | "reference";
-
-export type ApiRoute = Exclude<RouteName, ServerRoute>;
-export type Handlers = { readonly [N in ApiRoute]?: Handler<N> };
+/** Of the routes that this room answers; the server answers the others itself. */
+export type Handlers = { readonly [N in RouteName]?: Handler<N> };

@@ -1,7 +1,8 @@
 // Every route of the API with its handler.
 
 import type { ApiContext, Route } from "./context.ts";
-import type { ApiRoute, HandlerRequest, Handlers } from "./handler.ts";
+import type { RouteName } from "./contract/paths.ts";
+import type { HandlerRequest, Handlers } from "./handler.ts";
 import { auditRoute, retentionRoute, setRetentionRoute } from "./routes/admin.ts";
 import { alertsRoute, runAlertsRoute } from "./routes/alerts.ts";
 import { cancelCommandRoute, commandsRoute, sendCommandRoute } from "./routes/commands.ts";
@@ -99,7 +100,7 @@ const routes = {
   testRule: testRuleRoute,
   alerts: alertsRoute,
   live: liveRoute,
-} satisfies { readonly [N in ApiRoute]?: Route<N> };
+} satisfies { readonly [N in RouteName]?: Route<N> };
 
 export function createHandlers(context: ApiContext): Handlers {
   const toHandler = (answer: Route<never>) => (request: HandlerRequest<never>) =>

@@ -2,8 +2,9 @@
 
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
+import type { RouteName } from "#api/contract/paths.ts";
 import { type RouteSchemas, schemas } from "#api/contract/routes.ts";
-import { type ApiRoute, FileBody, type Handler, type Handlers, JsonBody } from "#api/handler.ts";
+import { FileBody, type Handler, type Handlers, JsonBody } from "#api/handler.ts";
 import { encodeTexts } from "#archive/encode-texts.ts";
 import { formatInSteps } from "#base/json/format-in-steps.ts";
 import { inShortPieces, lengthOf, type Texts } from "#base/json/texts.ts";
@@ -13,8 +14,8 @@ import { type Endings, watchEnd } from "./endings.ts";
 import { toAttachmentHeaders } from "./headers.ts";
 
 export function addApiRoutes(app: FastifyInstance, handlers: Handlers, endings: Endings): void {
-  for (const name of Object.keys(handlers) as ApiRoute[]) {
-    const handler = handlers[name] as Handler<ApiRoute>;
+  for (const name of Object.keys(handlers) as RouteName[]) {
+    const handler = handlers[name] as Handler<RouteName>;
     const status = (schemas[name] as RouteSchemas).status ?? 200;
     addRoute(app, name, async (request, reply) => {
       const signal = watchEnd(request, reply, endings);

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import type { AgentApi } from "#agent/agent-api.ts";
 import { paths, type RouteName } from "#api/contract/paths.ts";
 import { type RouteSchemas, schemas } from "#api/contract/routes.ts";
-import { type ApiRoute, type Caller, FileBody, type Handler, type Handlers, JsonBody } from "#api/handler.ts";
+import { type Caller, FileBody, type Handler, type Handlers, JsonBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { readEvents } from "#api/server-events.ts";
 import { mayUse, refuseScope } from "./access.ts";
@@ -20,7 +20,7 @@ interface Asked {
 
 export function createInnerApi(handlers: Handlers, caller: Caller, signal: AbortSignal): AgentApi {
   const ask = async (name: RouteName, asked: Asked, until: AbortSignal): Promise<unknown> => {
-    const handler = handlers[name as ApiRoute] as Handler<ApiRoute> | undefined;
+    const handler = handlers[name] as Handler<RouteName> | undefined;
     if (handler === undefined) throw new Refusal("route_not_found", `There is no ${name} here.`);
     const { scope } = paths[name];
     if (!mayUse(caller, scope)) throw refuseScope(caller, scope);
