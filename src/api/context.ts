@@ -1,5 +1,6 @@
 // What every route is given: what it answers from, the clock, and how to answer with the position an answer includes.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Control } from "#control/control.ts";
 import type { LiveHub } from "#live/hub.ts";
 import type { RunId, Workspace } from "#model/names.ts";
@@ -57,10 +58,7 @@ export interface KeptFault {
 const justAcceptedMs = 2000;
 
 async function soonCaughtUp({ caughtUp }: Sources): Promise<void> {
-  const timer = Promise.withResolvers<void>();
-  const timeout = setTimeout(timer.resolve, justAcceptedMs);
-  await Promise.race([caughtUp().catch(() => undefined), timer.promise]);
-  clearTimeout(timeout);
+  await Promise.race([caughtUp().catch(() => undefined), sleep(justAcceptedMs, undefined, { ref: false })]);
 }
 
 export async function resolveRun(
@@ -107,63 +105,6 @@ export function refuseRun(id: string): Refusal {
 
 /** Rows of a page where the question does not say. */
 export const limitDefault = 100;
-
-/** Cursors are opaque to clients: the sort values of the last row, as base64url of JSON. */
-export function encodeCursor(values: readonly (string | number | null)[] | null): string | null {
-  if (values === null) return null;
-  return Buffer.from(`[${values.map(formatCursorValue).join()}]`).toString("base64url");
-}
-
-/** JSON has no word for infinity, but a number that is too great is read as it. */
-function formatCursorValue(value: string | number | null): string {
-  if (value === Number.POSITIVE_INFINITY) return "1e999";
-  return value === Number.NEGATIVE_INFINITY ? "-1e999" : JSON.stringify(value);
-}
-
-export function decodeCursor(cursor: string | undefined): (string | number | null)[] | null {
-  if (cursor === undefined) return null;
-  try {
-    const values: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
-    if (Array.isArray(values) && values.every(isCursorValue)) return values;
-  } catch {
-    // Falls through: text that is not JSON is not a cursor.
-  }
-  throw refuseCursor();
-}
-
-export function refuseCursor(): Refusal {
-  return new Refusal("cursor_invalid", "This is not a cursor of an earlier page.", {
-    hint: "Pass `next` of the page before, unchanged, with the same filter and sort.",
-    at: { part: "query", name: "cursor" },
-  });
-}
-
-function isCursorValue(value: unknown): value is string | number | null {
-  return value === null || typeof value === "string" || typeof value === "number";
-}
-
-/** Text values only: cursors of lists that are sorted by 64-bit integers. */
-export function decodeTextCursor(cursor: string | undefined, parts: number): string[] | null {
-  const values = decodeCursor(cursor);
-  return values === null ? null : toIntegers(values, parts);
-}
-
-function toIntegers(values: readonly (string | number | null)[], parts: number): string[] {
-  if (values.length === parts && values.every((value) => /^-?\d{1,20}$/.test(String(value)))) return values.map(String);
-  throw refuseCursor();
-}
-
-/** A time, then the place of a row: whose journal, the record in it and the row in that. */
-export type PlaceCursor = readonly [time: string, collector: string, jpos: string, jrow: string];
-
-export function decodePlaceCursor(cursor: string | undefined): PlaceCursor | null {
-  const values = decodeCursor(cursor);
-  if (values === null) return null;
-  const [collector] = values.splice(1, 1);
-  if (!/^\w{0,64}$/.test(String(collector))) throw refuseCursor();
-  const [time, jpos, jrow] = toIntegers(values, 3) as [string, string, string];
-  return [time, String(collector), jpos, jrow];
-}
 
 export function toBigInt(text: string | undefined): bigint | null {
   return text === undefined ? null : BigInt(text);

@@ -1,6 +1,7 @@
 // The audit, and how long runs are kept.
 
-import { decodeCursor, encodeCursor, limitDefault, type Route, refuseCursor } from "#api/context.ts";
+import { limitDefault, type Route } from "#api/context.ts";
+import { anyText, decodeTexts, int64, nextCursor } from "#api/cursor.ts";
 import { toAudit } from "#model/audit.ts";
 import { readAudit, settingOf } from "#query/workspace.ts";
 
@@ -9,12 +10,9 @@ const dayMs = 86_400_000;
 
 export const auditRoute: Route<"audit"> = async (context, { query, caller }) => {
   const limit = query.limit ?? limitDefault;
-  const after = decodeCursor(query.cursor);
-  if (after !== null && (after.length !== 3 || !/^\d{1,19}$/.test(String(after[0])))) throw refuseCursor();
+  const after = decodeTexts(query.cursor, int64, anyText, anyText);
   const entries = await readAudit(context.sources.store, caller.workspace, limit, after);
-  const last = entries.at(-1);
-  const next = last === undefined || entries.length < limit ? null : [last.at_ns, last.action, last.target];
-  return { entries, next: encodeCursor(next) };
+  return { entries, next: nextCursor(entries, limit, ({ at_ns, action, target }) => [at_ns, action, target]) };
 };
 
 export const retentionRoute: Route<"retention"> = async (context, { caller }) => {

@@ -1,12 +1,13 @@
 // GET /runs/<id>/events and …/events/<event>: everything a run received, of every protocol, in the order of arrival.
 
-import { decodePlaceCursor, limitDefault, ofRun, type PlaceCursor, type Route, toBigInt } from "#api/context.ts";
+import { limitDefault, ofRun, type Route, toBigInt } from "#api/context.ts";
+import { decodePlaceCursor, nextCursor, type PlaceCursor } from "#api/cursor.ts";
 import { FileBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { listEvents, type RecordPlace, readEventText } from "#archive/events.ts";
 import { formatRowPlace, parseRowPlace } from "#model/positions.ts";
 import { rowFlags } from "#model/row-flags.ts";
-import { byPlace, nextCursor } from "./records.ts";
+import { byPlace } from "./records.ts";
 
 export const eventRoute: Route<"event"> = ofRun(async (context, { params, groups }) => {
   const { event } = params;

@@ -1,9 +1,10 @@
 // Bytes: artifacts that clients stored, tensor blobs, and values out of them. Everything is sent as an attachment.
 
-import { decodeTextCursor, limitDefault, ofRun, type Route } from "#api/context.ts";
+import { limitDefault, ofRun, type Route } from "#api/context.ts";
 import type { ArtifactRow } from "#api/contract/record.ts";
 import { toFloat } from "#api/contract/scalar.ts";
 import type { TensorValuesAnswer } from "#api/contract/snapshot.ts";
+import { nextCursor } from "#api/cursor.ts";
 import { toExactJson } from "#api/exact-json.ts";
 import { FileBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
@@ -11,7 +12,7 @@ import { openArtifact, openTensors, readTensorValues } from "#query/files.ts";
 import { listArtifacts } from "#query/records.ts";
 import { readNames } from "#query/runs/find-run.ts";
 import { readSnapshot } from "#query/tensors/read-tensors.ts";
-import { byTime, nextCursor } from "./records.ts";
+import { byTime, decodeTimeCursor } from "./records.ts";
 import { unknownTensor } from "./snapshots.ts";
 
 const valuesDefault = 1000;
@@ -19,7 +20,7 @@ const valuesDefault = 1000;
 /** Files the run named, then files that were stored for it. */
 export const artifactsRoute: Route<"artifacts"> = ofRun(async (context, { asOf, run, query, caller, groups }) => {
   const limit = query.limit ?? limitDefault;
-  const after = decodeTextCursor(query.cursor, 3);
+  const after = decodeTimeCursor(query.cursor);
   const page = { groups, limit, after, fromNs: null, toNs: null };
   const { workspace } = caller;
   const names = await readNames(context.sources, workspace, run);

@@ -1,8 +1,9 @@
 // GET /launches and GET /launches/<id>/<attempt>: sweeps, their plan and a cell for each run.
 
-import { type ApiContext, decodeCursor, encodeCursor, limitDefault, type Route, refuseCursor } from "#api/context.ts";
+import { type ApiContext, limitDefault, type Route } from "#api/context.ts";
 import type { LaunchAnswer, LaunchCell } from "#api/contract/launch.ts";
 import type { Cell, RunStatus } from "#api/contract/run.ts";
+import { anyText, decodeTexts, encodeCursor, int64 } from "#api/cursor.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { FieldRef } from "#query/runs/field.ts";
 import { readFoundRuns } from "#query/runs/find-run.ts";
@@ -22,13 +23,8 @@ export const launchesRoute: Route<"launches"> = async (context, { query, caller,
 };
 
 function readAfter(cursor: string | undefined): { startNs: bigint; launchKey: string } | null {
-  const values = decodeCursor(cursor);
-  if (values === null) return null;
-  const [startNs, launchKey] = values;
-  if (typeof launchKey === "string" && /^-?\d{1,20}$/.test(String(startNs))) {
-    return { startNs: BigInt(String(startNs)), launchKey };
-  }
-  throw refuseCursor();
+  const [startNs, launchKey] = decodeTexts(cursor, int64, anyText) ?? [];
+  return startNs === undefined || launchKey === undefined ? null : { startNs: BigInt(startNs), launchKey };
 }
 
 export const launchRoute: Route<"launch"> = async (

@@ -1,17 +1,8 @@
 // Lists of what a run received: logs, params, files, faults.
 
-import {
-  type ApiContext,
-  decodePlaceCursor,
-  decodeTextCursor,
-  encodeCursor,
-  limitDefault,
-  ofRun,
-  type Question,
-  type Route,
-  toBigInt,
-} from "#api/context.ts";
+import { type ApiContext, limitDefault, ofRun, type Question, type Route, toBigInt } from "#api/context.ts";
 import type { CheckpointRow, FaultRow } from "#api/contract/record.ts";
+import { decodePlaceCursor, decodeTexts, int64, nextCursor } from "#api/cursor.ts";
 import { FileBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { parseGroupKey } from "#model/group-key.ts";
@@ -48,7 +39,7 @@ export const paramsRoute: Route<"params"> = ofRun(async (context, { asOf, groups
 
 export const checkpointsRoute: Route<"checkpoints"> = ofRun(async (context, { asOf, groups, query }) => {
   const limit = query.limit ?? limitDefault;
-  const after = decodeTextCursor(query.cursor, 3);
+  const after = decodeTimeCursor(query.cursor);
   const page = { groups, limit, after, fromNs: null, toNs: null };
   const rows = await records.readCheckpoints(context.sources.store, page);
   const checkpoints = rows.map(({ seq: _, tie: __, ...row }) => ({ ...row, metrics: toMetrics(row.metrics) }));
@@ -107,17 +98,16 @@ export function byTime(row: { readonly ts_ns: string; readonly seq: string; read
   return [row.ts_ns, row.seq, row.tie];
 }
 
+export function decodeTimeCursor(cursor: string | undefined): string[] | null {
+  return decodeTexts(cursor, int64, int64, int64);
+}
+
 /** By a time, and records of one moment by where they came from. */
 export function byPlace(
   timeNs: string,
   row: { readonly collector: string; readonly jpos: string; readonly jrow: number },
 ): (string | number)[] {
   return [timeNs, row.collector, row.jpos, row.jrow];
-}
-
-export function nextCursor<R>(rows: readonly R[], limit: number, key: (row: R) => (string | number)[]): string | null {
-  const last = rows.at(-1);
-  return last === undefined || rows.length < limit ? null : encodeCursor(key(last));
 }
 
 function toMetrics(text: string): CheckpointRow["metrics"] {

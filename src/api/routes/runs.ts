@@ -1,8 +1,9 @@
 // GET /runs and GET /fields: the table of runs, its groups, its cells and what it can be asked by.
 
-import { decodeCursor, encodeCursor, limitDefault, type Route } from "#api/context.ts";
+import { limitDefault, type Route } from "#api/context.ts";
 import type { Cell, RunSummary, RunsAnswer, Spark } from "#api/contract/run.ts";
 import { toFloat } from "#api/contract/scalar.ts";
+import { decodeCursor, encodeCursor } from "#api/cursor.ts";
 import { toExactJson } from "#api/exact-json.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { RowCells, TableCell } from "#query/runs/cells.ts";

@@ -6,14 +6,9 @@ import { decimal, readColumn, readRows, text } from "./native-rows.ts";
 const auditRow = { at_ns: decimal, by: text, action: text, target: text, detail: text };
 
 /** The newest first. `after` is the time, action and target of the last entry of the page before. */
-export function readAudit(
-  store: Store,
-  workspace: string,
-  limit: number,
-  after: readonly (string | number | null)[] | null,
-) {
+export function readAudit(store: Store, workspace: string, limit: number, after: readonly string[] | null) {
   const behind = after === null ? "" : "AND (at_ns, action, subject) < ({at:Int64}, {action:String}, {subject:String})";
-  const [at = "", action = "", subject = ""] = (after ?? []).map(String);
+  const [at = "", action = "", subject = ""] = after ?? [];
   return readRows(store, auditRow, {
     sql: `SELECT at_ns, author AS by, toString(action) AS action, subject AS target, detail
       FROM ${store.database}.audit FINAL WHERE workspace = {workspace:String} ${behind}

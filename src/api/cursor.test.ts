@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decodeCursor, encodeCursor } from "./context.ts";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
 
 test("a cursor holds every value that runs are sorted by", () => {
   const values = ["NaN", 'a "b"', null, 0.1, -0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1.79e18];
