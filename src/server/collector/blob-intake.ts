@@ -3,12 +3,13 @@
 // place once its run is known, and never moves again.
 
 import { createHash } from "node:crypto";
+import { Refusal } from "#api/refusal.ts";
 import type { BlobInput } from "#intake/blob.ts";
 import { type Arrival, ownArrival } from "#intake/input.ts";
 import type { RefusedInput } from "#intake/refused.ts";
 import type { StateRow } from "#model/state-tables.ts";
 import { protocolOfKind } from "#protocol/protocols.ts";
-import type { BlobIntake, BlobPut, BlobRefused, BlobStored, Busy } from "#server/http/ports.ts";
+import type { BlobIntake, BlobPut, BlobStored, Busy } from "#server/http/ports.ts";
 import { BlobOutage, type BlobStore, type Stored } from "#store/blobs/blob-store.ts";
 import { artifactKey, tensorKey, waitingKey } from "#store/blobs/object-key.ts";
 import { readBlobKey } from "#store/reader/blobs.ts";
@@ -22,13 +23,8 @@ const waitingPrefix = "waiting/";
 const headBytesMax = 64 * 1024;
 const busy: Busy = { busy: true, retryAfterS: 5 };
 
-interface WaitingBlob {
-  readonly workspace: string;
-  readonly spanId: string;
-  readonly kind: string;
-  readonly ext: string;
-  readonly input: BlobInput;
-}
+/** What tells a blob from others, whatever its content and its place. */
+type BlobName = Pick<BlobInput, "workspace" | "spanId" | "blobKind">;
 
 export async function createBlobRoom(
   collector: Collector,
@@ -49,7 +45,7 @@ export class BlobRoom implements BlobIntake {
   private readonly blobs: BlobStore;
   private readonly bytesMax: number;
   private readonly onTrouble: (cause: unknown) => void;
-  private readonly waiting = new Map<string, WaitingBlob>();
+  private readonly waiting = new Map<string, BlobInput>();
   /** Object keys of blobs that the store does not know yet. */
   private readonly recent = new Map<string, string>();
   private moving: Promise<void> = Promise.resolve();
@@ -69,22 +65,19 @@ export class BlobRoom implements BlobIntake {
     for (const row of rows) this.wait(fromRow(row));
     for (const { position, row } of unstored) this.takeUp(fromRow(row), position);
     // Some wait forever for spans that never arrive: they must not cost every start a question each.
-    const waiting = [...this.waiting];
-    const runs = await findRunsOfSpans(
-      this.collector,
-      waiting.map(([, blob]) => blob),
-    );
-    for (const [at, [key, blob]] of waiting.entries()) {
+    const waiting = [...this.waiting.values()];
+    const runs = await findRunsOfSpans(this.collector, waiting);
+    for (const [at, blob] of waiting.entries()) {
       const run = runs[at];
-      if (run !== undefined) this.moveLater(key, blob, run);
+      if (run !== undefined) this.moveLater(blob, run);
     }
   }
 
   /** What the journal held from before the start. */
-  private takeUp(blob: WaitingBlob, position: number): void {
-    this.remember(blob.input, position);
-    if (blob.input.objectKey.startsWith(waitingPrefix)) this.wait(blob);
-    else this.waiting.delete(nameOf(blob.workspace, blob.spanId, blob.kind));
+  private takeUp(blob: BlobInput, position: number): void {
+    this.remember(blob, position);
+    if (blob.objectKey.startsWith(waitingPrefix)) this.wait(blob);
+    else this.waiting.delete(nameOf(blob));
   }
 
   /** Resolves when every blob whose run is known is in its place. */
@@ -92,52 +85,47 @@ export class BlobRoom implements BlobIntake {
     return this.moving;
   }
 
-  async putBlob(put: BlobPut): Promise<BlobStored | BlobRefused | Busy> {
+  async putBlob(put: BlobPut): Promise<BlobStored | Busy> {
     const match = keyPattern.exec(put.key);
-    if (match === null) return refuseKey(put.key);
-    const [, spanId, kind, ext] = match as unknown as [string, string, string, string];
-    const known = await this.keyOf(put.workspace, spanId, kind);
-    const run = put.runOverride ?? (await findRunOfSpan(this.collector, { workspace: put.workspace, spanId }));
-    const place = { workspace: put.workspace, span: spanId, snapshot: kind, ext };
+    if (match === null) throw refuseKey(put.key);
+    const [, spanId, blobKind, ext] = match as unknown as [string, string, string, string];
+    const { workspace } = put;
+    const name = { workspace, spanId, blobKind };
+    const known = await this.keyOf(name);
+    const run = put.runOverride ?? (await findRunOfSpan(this.collector, name));
+    const place = { workspace, span: spanId, snapshot: blobKind, ext };
     const objectKey = known ?? (run === undefined ? waitingKey(place) : tensorKey({ ...place, run }));
     const location = `/v1/traces/blobs/${put.key.split("/").map(encodeURIComponent).join("/")}`;
-    return this.take(put, spanId, kind, objectKey, location);
+    return this.take(put, name, objectKey, location);
   }
 
-  async putArtifact(put: BlobPut): Promise<BlobStored | BlobRefused | Busy> {
+  async putArtifact(put: BlobPut): Promise<BlobStored | Busy> {
+    const { workspace, key } = put;
     const run = put.runOverride as string;
-    const path = `/api/v1/runs/${encodeURIComponent(run)}/artifacts/${encodeURIComponent(put.key)}`;
-    return this.take(put, run, `artifact:${put.key}`, artifactKey(put.workspace, run, put.key), path);
+    const path = `/api/v1/runs/${encodeURIComponent(run)}/artifacts/${encodeURIComponent(key)}`;
+    const name = { workspace, spanId: run, blobKind: `artifact:${key}` };
+    return this.take(put, name, artifactKey(workspace, run, key), path);
   }
 
   /** Moves the blobs whose run has become known. */
   look(): void {
-    for (const [key, blob] of this.waiting) {
+    for (const blob of this.waiting.values()) {
       const run = liveRunOfSpan(this.collector, blob.workspace, blob.spanId);
-      if (run === undefined) continue;
-      this.moveLater(key, blob, run);
+      if (run !== undefined) this.moveLater(blob, run);
     }
   }
 
-  private moveLater(key: string, blob: WaitingBlob, run: string): void {
-    this.waiting.delete(key);
+  private moveLater(blob: BlobInput, run: string): void {
+    this.waiting.delete(nameOf(blob));
     this.moving = this.moving.then(() => this.move(blob, run)).catch(this.onTrouble);
   }
 
-  private async take(
-    put: BlobPut,
-    spanId: string,
-    kind: string,
-    at: string,
-    location: string,
-  ): Promise<BlobStored | Busy> {
+  private async take(put: BlobPut, name: BlobName, at: string, location: string): Promise<BlobStored | Busy> {
     const { contentType } = put;
     const head: Uint8Array[] = [];
     const sent = await this.blobs.put(at, keepHead(put.body, head), { bytesMax: this.bytesMax, contentType });
-    const { stored, objectKey } = sent.created
-      ? { stored: sent, objectKey: at }
-      : await this.find(put, spanId, kind, at);
-    const input = toInput(put, spanId, kind, objectKey, stored);
+    const { stored, objectKey } = sent.created ? { stored: sent, objectKey: at } : await this.find(name, at);
+    const input = toInput(put, name, objectKey, stored);
     const submitted = this.collector.submit(input);
     if (typeof submitted === "string") return busy;
     const { position } = await submitted.applied;
@@ -148,19 +136,19 @@ export class BlobRoom implements BlobIntake {
       await told.durable;
     }
     if (objectKey.startsWith(waitingPrefix)) {
-      this.wait({ workspace: put.workspace, spanId, kind, ext: objectKey.split(".").at(-1) as string, input });
+      this.wait(input);
       this.look();
     }
     return { location, sizeBytes: stored.size, sha256: stored.sha256 };
   }
 
   /** Where the blob of a span and kind already is, whatever its run is called today; it never moves again. */
-  private async keyOf(workspace: string, spanId: string, kind: string): Promise<string | undefined> {
-    const fresh = this.recent.get(nameOf(workspace, spanId, kind));
+  private async keyOf(name: BlobName): Promise<string | undefined> {
+    const fresh = this.recent.get(nameOf(name));
     if (fresh !== undefined) return fresh;
     const { store } = this.collector;
     try {
-      return (await readBlobKey(store, workspace, [spanId], kind)) ?? undefined;
+      return (await readBlobKey(store, name.workspace, [name.spanId], name.blobKind)) ?? undefined;
     } catch {
       // While the store is away the server still takes files; one that is sent again may be stored twice.
       return undefined;
@@ -168,8 +156,9 @@ export class BlobRoom implements BlobIntake {
   }
 
   /** The place of a blob is known here until the store knows it. */
-  private remember({ workspace, spanId, blobKind, objectKey }: BlobInput, position: number): void {
-    const name = nameOf(workspace, spanId, blobKind);
+  private remember(blob: BlobInput, position: number): void {
+    const { objectKey } = blob;
+    const name = nameOf(blob);
     this.recent.set(name, objectKey);
     const forget = () => {
       if (this.recent.get(name) === objectKey) this.recent.delete(name);
@@ -188,48 +177,50 @@ export class BlobRoom implements BlobIntake {
   }
 
   /** Of two overlapping uploads the later one's row counts, whichever ended last; so must that of a moved blob. */
-  private wait(blob: WaitingBlob): void {
-    const name = nameOf(blob.workspace, blob.spanId, blob.kind);
-    const known = this.waiting.get(name);
-    const isOlder = known !== undefined && known.input.receivedNs > blob.input.receivedNs;
-    this.waiting.set(name, isOlder ? known : blob);
+  private wait(blob: BlobInput): void {
+    const known = this.waiting.get(nameOf(blob));
+    const isOlder = known !== undefined && known.receivedNs > blob.receivedNs;
+    this.waiting.set(nameOf(blob), isOlder ? known : blob);
   }
 
   /** What lies under a key that was taken already, or where it was moved meanwhile. */
-  private async find(put: BlobPut, spanId: string, kind: string, at: string) {
+  private async find(name: BlobName, at: string) {
     try {
       return { stored: await this.digest(at), objectKey: at };
     } catch (cause) {
       if (!(cause instanceof BlobOutage) || cause.kind !== "missing") throw cause;
       await this.moving;
-      const objectKey = await this.movedKeyOf(put.workspace, spanId, kind, at);
+      const objectKey = await this.movedKeyOf(name, at);
       if (objectKey === undefined) throw cause;
       return { stored: await this.digest(objectKey), objectKey };
     }
   }
 
-  private async movedKeyOf(workspace: string, span: string, snapshot: string, at: string): Promise<string | undefined> {
-    const known = await this.keyOf(workspace, span, snapshot);
+  private async movedKeyOf(name: BlobName, at: string): Promise<string | undefined> {
+    const known = await this.keyOf(name);
     if (known !== undefined && known !== at) return known;
     // Another upload that overlapped the move has since recorded the old place.
-    const run = liveRunOfSpan(this.collector, workspace, span);
-    const ext = at.split(".").at(-1) as string;
-    return run === undefined ? undefined : tensorKey({ workspace, run, span, snapshot, ext });
+    const run = liveRunOfSpan(this.collector, name.workspace, name.spanId);
+    return run === undefined ? undefined : toTensorKey(name, run, at);
   }
 
-  private async move(blob: WaitingBlob, run: string): Promise<void> {
-    const { workspace, spanId: span, kind: snapshot, ext, input } = blob;
-    const objectKey = tensorKey({ workspace, run, span, snapshot, ext });
-    await this.blobs.move(input.objectKey, objectKey);
-    const moved: BlobInput = { ...input, objectKey, receivedNs: input.receivedNs + 1n };
+  private async move(blob: BlobInput, run: string): Promise<void> {
+    const objectKey = toTensorKey(blob, run, blob.objectKey);
+    await this.blobs.move(blob.objectKey, objectKey);
+    const moved: BlobInput = { ...blob, objectKey, receivedNs: blob.receivedNs + 1n };
     const submitted = this.collector.submit(moved);
     if (typeof submitted === "string") throw new Error("The journal has no room for a moved blob.");
     this.remember(moved, await submitted.durable);
   }
 }
 
-function nameOf(workspace: string, spanId: string, kind: string): string {
-  return `${workspace}\0${spanId}\0${kind}`;
+function nameOf({ workspace, spanId, blobKind }: BlobName): string {
+  return `${workspace}\0${spanId}\0${blobKind}`;
+}
+
+/** The place of a tensor in its run; `before` is where it was. */
+function toTensorKey({ workspace, spanId: span, blobKind: snapshot }: BlobName, run: string, before: string): string {
+  return tensorKey({ workspace, run, span, snapshot, ext: before.split(".").at(-1) as string });
 }
 
 /** Passes a body on and keeps its first bytes, in case it is another content under a known key. */
@@ -270,36 +261,25 @@ function toConflict(
 
 function toInput(
   put: BlobPut,
-  spanId: string,
-  blobKind: string,
+  name: BlobName,
   objectKey: string,
-  stored: Pick<Stored, "size" | "sha256">,
+  { size, sha256 }: Pick<Stored, "size" | "sha256">,
 ): BlobInput {
+  const { contentType } = put;
+  return { ...toArrival(put), ...name, kind: "blob", objectKey, size, sha256, contentType, body: new Uint8Array(0) };
+}
+
+function fromRow(row: StateRow<"blobs">): BlobInput {
   return {
-    ...toArrival(put),
-    kind: "blob",
-    spanId,
-    blobKind,
-    objectKey,
-    size: stored.size,
-    sha256: stored.sha256,
-    contentType: put.contentType,
-    body: new Uint8Array(0),
+    ...ownArrival(row.workspace),
+    ...{ kind: "blob", receivedNs: row.version, spanId: row.span_id, blobKind: row.kind, objectKey: row.object_key },
+    ...{ size: Number(row.size), sha256: row.sha256, contentType: row.content_type, body: new Uint8Array(0) },
   };
 }
 
-function fromRow(row: StateRow<"blobs">): WaitingBlob {
-  const { workspace, span_id: spanId, kind, object_key: objectKey, sha256, content_type: contentType, version } = row;
-  const input: BlobInput = {
-    ...ownArrival(workspace),
-    ...{ kind: "blob", receivedNs: version, spanId, blobKind: kind, objectKey },
-    ...{ size: Number(row.size), sha256, contentType, body: new Uint8Array(0) },
-  };
-  return { workspace, spanId, kind, ext: objectKey.split(".").at(-1) as string, input };
-}
-
-function refuseKey(key: string): BlobRefused {
+function refuseKey(key: string): Refusal {
   const form = "snapshots/<span id>/<name>.<extension>, its name weights, gradients or a snapshot's id";
-  const message = `A blob's key has the form ${form}; ${JSON.stringify(key)} does not.`;
-  return { refused: true, message };
+  return new Refusal("blob_key_invalid", `A blob's key has the form ${form}; ${JSON.stringify(key)} does not.`, {
+    at: { part: "path", name: key },
+  });
 }

@@ -3,7 +3,6 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { paths, type RouteName } from "#api/contract/paths.ts";
-import { Refusal } from "#api/refusal.ts";
 import type { Metrics } from "#server/metrics.ts";
 import { type BodyLimits, createBodyStream, toBodyRefusal } from "./body.ts";
 import { refuseBusy, toArrival } from "./ingest-routes.ts";
@@ -76,9 +75,6 @@ async function put(
   if (isBusy(stored)) {
     metrics.refused.inc({ reason: "busy" });
     throw refuseBusy(stored);
-  }
-  if ("refused" in stored) {
-    throw new Refusal("blob_key_invalid", stored.message, { at: { part: "path", name: key } });
   }
   return stored;
 }

@@ -57,16 +57,10 @@ export interface BlobStored {
   readonly sha256: string;
 }
 
-/** A key that names no blob. */
-export interface BlobRefused {
-  readonly refused: true;
-  readonly message: string;
-}
-
 export interface BlobIntake {
   /** Resolves when the bytes and the journal record that names them are durable. */
-  putBlob(put: BlobPut): Promise<BlobStored | BlobRefused | Busy>;
-  putArtifact(put: BlobPut): Promise<BlobStored | BlobRefused | Busy>;
+  putBlob(put: BlobPut): Promise<BlobStored | Busy>;
+  putArtifact(put: BlobPut): Promise<BlobStored | Busy>;
 }
 
 export interface StoredKey {
