@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "#config/settings.ts";
 import { startStore } from "#server/app/backends.ts";
-import { toCollectorOptions } from "#server/app/collector-options.ts";
+import { hooksOf } from "#server/app/collector-hooks.ts";
 import { type Collector, openCollector } from "#server/collector/collector.ts";
 import { createLog } from "#server/log.ts";
 import { Exit, exitCodes } from "./exit.ts";
@@ -14,8 +14,8 @@ const drainMs = 8000;
 /** What is left in its journal is stored when `use` is called. */
 export async function withCollector(config: Config, use: (collector: Collector) => Promise<void>): Promise<void> {
   const log = createLog({ level: "error", format: "text" });
-  const options = toCollectorOptions(config, log, startStore(config, log));
-  const collector = await openCollector(options).catch(
+  const store = startStore(config, log);
+  const collector = await openCollector({ config, store, ...hooksOf(log) }).catch(
     (error: { readonly kind?: string; readonly message: string }) => {
       if (error.kind !== "folder_taken") throw error;
       throw new Exit(exitCodes.outage, error.message, "Stop that server first.");

@@ -1,14 +1,12 @@
 // A real collector in a temporary folder, with the real engine.
 
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { nowNs } from "#base/clock.ts";
-import { defaultJsonLimits } from "#base/json/value.ts";
+import { readConfig } from "#config/read-config.ts";
 import type { AppliedInput } from "#intake/gathering.ts";
 import type { Input } from "#intake/input.ts";
 import type { Receipt } from "#intake/sequencer.ts";
 import { type Collector, type CollectorOptions, openCollector } from "#server/collector/collector.ts";
-import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
 import { makeMigratedFolder } from "./migrated-folder.ts";
 
 export interface TestCollector {
@@ -49,13 +47,8 @@ export function openTestCollector(
   more: Partial<CollectorOptions> = {},
 ): Promise<Collector> {
   return openCollector({
-    dataDir,
+    config: readConfig({ flags: { dataDir }, env: {} }),
     store: { kind: "embedded", dataDir },
-    openBlobs: () => createFsBlobs(join(dataDir, "blobs")),
-    sessionGapNs: 600_000_000_000n,
-    json: defaultJsonLimits,
-    journalBudgetBytes: 8 * 1024 ** 3,
-    pendingBytesMax: 64 * 1024 * 1024,
     listeners: [listener],
     onTrouble: (message, cause) => console.error(message, cause),
     onFatal: (cause) => {

@@ -50,7 +50,7 @@ import type { StoreAddress } from "#store/address.ts";
 import type { RuleBook } from "#watch/rule-book.ts";
 import { startStore } from "./backends.ts";
 import { createBackups } from "./backups.ts";
-import { toCollectorOptions } from "./collector-options.ts";
+import { hooksOf } from "./collector-hooks.ts";
 import { EventRate } from "./event-rate.ts";
 import { createHealth } from "./health.ts";
 import { JustDeleted } from "./just-deleted.ts";
@@ -90,7 +90,7 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
   const times = createStoreTimes(metrics);
   const memory = new MemoryWatch(config.memoryBudgetBytes);
   const collector = await openCollector({
-    ...toCollectorOptions(config, log, store),
+    ...{ config, store, ...hooksOf(log) },
     isTight: () => memory.isTight,
     listeners: [commands.listener],
     wrapStore: times.wrap,

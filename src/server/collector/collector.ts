@@ -5,14 +5,15 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { nodeFiles } from "#base/files.ts";
-import type { JsonLimits } from "#base/json/value.ts";
 import { keepAlive } from "#base/keep-alive.ts";
+import { shareMemory } from "#config/memory-shares.ts";
+import type { Config } from "#config/settings.ts";
 import { ProtocolApplier } from "#intake/applier.ts";
 import { deletedBy, toChangeInput } from "#intake/changes.ts";
 import type { AppliedInput } from "#intake/gathering.ts";
 import type { Input } from "#intake/input.ts";
 import { type Decoded, warmKinds } from "#intake/input-kind.ts";
-import type { IntakeLimits } from "#intake/intake-state.ts";
+import { defaultIntakeLimits, type IntakeLimits } from "#intake/intake-state.ts";
 import { type Receipt, Sequencer, type Submitted } from "#intake/sequencer.ts";
 import { SetAside } from "#intake/set-aside.ts";
 import { createJournal, type Journal } from "#journal/journal.ts";
@@ -21,6 +22,8 @@ import { LiveHub } from "#live/hub.ts";
 import type { Batch } from "#model/batch.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { inputKinds, protocolOfInput } from "#protocol/protocols.ts";
+import { openBlobs } from "#server/app/backends.ts";
+import { toDecodeLimits } from "#server/decode-limits.ts";
 import type { StoreAddress } from "#store/address.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createStore } from "#store/client.ts";
@@ -30,7 +33,6 @@ import { createBlockMaker } from "#store/writer/blocks.ts";
 import { createOutbox } from "#store/writer/outbox.ts";
 import { noteResent } from "#store/writer/resent.ts";
 import { readOpenPlans, StoreWriter, type WriterOptions } from "#store/writer/writer.ts";
-import { defaultSplitLimits } from "#wire/semantiva/lines.ts";
 import { begin, fillIds, isNothingStored, notDeleted, submitAgain } from "./begin.ts";
 import { carryOut } from "./deletion.ts";
 import { lockFolder } from "./folder-lock.ts";
@@ -47,28 +49,14 @@ import { UnstoredState } from "./unstored-state.ts";
 import { watchForQuiet } from "./watch-for-quiet.ts";
 
 export interface CollectorOptions {
-  readonly dataDir: string;
+  readonly config: Config;
   readonly store: StoreAddress;
   /** Wraps the store before it is used, to measure its calls. */
   readonly wrapStore?: (store: Store) => Store;
-  openBlobs(): Promise<BlobStore>;
-  readonly sessionGapNs: bigint;
-  readonly json: JsonLimits;
-  /** The longest line of a trace stream. */
-  readonly lineBytesMax?: number;
-  /** Attributes that hold a step, besides the known ones. */
-  readonly stepNames?: readonly string[];
-  readonly journalBudgetBytes: number;
-  readonly journalSegmentBytes?: number;
-  readonly pendingBytesMax: number;
   /** The process holds about as much memory as it may. */
   isTight?(): boolean;
-  /** What is kept for late subscribers. */
-  readonly liveBytesMax?: number;
   /** What intake may remember; tests set it to prove that forgetting is invisible. */
   readonly intakeLimits?: IntakeLimits;
-  /** What a start waits for a store elsewhere, in all. */
-  readonly storeWaitMs?: number;
   /** Called for every input after it was applied, in order, including those of the recovery. */
   readonly listeners?: readonly ((applied: AppliedInput) => void)[];
   onTrouble(message: string, cause: unknown): void;
@@ -132,8 +120,9 @@ export function openCollector(options: CollectorOptions): Promise<Collector> {
 
 async function openFolder(options: CollectorOptions): Promise<Collector> {
   const steps = new StartSteps();
-  await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
-  const lock = options.store.kind === "embedded" ? null : await lockFolder(options.dataDir);
+  const { dataDir } = options.config;
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const lock = options.store.kind === "embedded" ? null : await lockFolder(dataDir);
   // Nothing else is to be done here while an engine starts.
   void warmKinds(inputKinds);
   const created = await createStore(options.store);
@@ -157,34 +146,34 @@ async function openWithStore(
   steps: StartSteps,
   closeStore: () => Promise<void>,
 ): Promise<Collector> {
-  const { dataDir, onTrouble: tell } = options;
+  const { onTrouble: tell, config } = options;
+  const { dataDir, memoryBudgetBytes } = config;
   const outbox = await createOutbox(join(dataDir, "outbox"));
   const { patience, onTrouble } = prepareToWait(options, store);
   const journalDir = join(dataDir, "journal");
   const left = await readOpenPlans(outbox, () => readFirstPosition(nodeFiles, journalDir));
   const { position: storedTo } = left;
-  const journal = await openJournal(options, storedTo + 1);
+  const journal = await openJournal(config, journalDir, storedTo + 1);
   const damage = new JournalDamage(journal, storedTo);
   const durable = journal.state().nextPosition - 1;
   let closing = false;
   const isClosing = (): boolean => closing;
   const met = await meetStore(store, { dataDir, position: durable }, patience, { onTrouble: tell, isClosing });
-  const { notes } = met;
   const isFresh = isNothingStored(met, left);
   steps.end("schema");
-  const { id, epoch } = notes.identity;
+  const { id, epoch } = met.notes.identity;
   const idsFilled = fillIds(options, store, met);
   const applier = createApplier(options, store, { idsFilled, id, isFresh });
-  const blobs = await options.openBlobs();
+  const blobs = await openBlobs(config);
   const unstored = new UnstoredState();
-  const storedListeners: StoredListener[] = [(to) => notes.stored(to), (to) => unstored.stored(to)];
+  const storedListeners: StoredListener[] = [(to) => met.notes.stored(to), (to) => unstored.stored(to)];
   const onStored: StoredListener = (to, batches) => {
     for (const listener of storedListeners) listener(to, batches);
     rowsInUse.stored(to);
     applier.shrink(to, sequencer.position.applied);
   };
   const rowsInUse = new RowsInUse(storedTo);
-  const setAside = new SetAside(dataDir, { ...options, files: nodeFiles, protocolOf: protocolOfInput });
+  const setAside = new SetAside(dataDir, { files: nodeFiles, protocolOf: protocolOfInput, onTrouble: tell });
   const onUnstorable = createLeaver({ journal, setAside, applier });
   const onLateRetry: WriterOptions["onLateRetry"] = (block) => noteResent(store, id, [block]);
   const writer = new StoreWriter(
@@ -194,7 +183,7 @@ async function openWithStore(
     writerOptions(options, `${id}-${epoch}`, journal, { onTrouble, onLateRetry, onStored, onUnstorable }),
     storedTo,
   );
-  const hub = new LiveHub(id, storedTo, isFresh, options.liveBytesMax);
+  const hub = new LiveHub(id, storedTo, isFresh, shareMemory(memoryBudgetBytes).liveBytes);
   const listeners = [(entry: AppliedInput) => unstored.note(entry), ...(options.listeners ?? [])];
   // What closing the store interrupts is in the journal, and the next start continues with it.
   const onFatal = (cause: unknown): void => {
@@ -228,8 +217,8 @@ async function openWithStore(
     clearInterval(quiet);
   };
   const collector = assemble({
-    ...{ id, store, blobs, journal, writer, sequencer, applier, hub, setAside, damage, notes, versions, unstored },
-    ...{ listeners, storedListeners, onClose, closeStore, onTrouble: tell },
+    ...{ id, store, blobs, journal, writer, sequencer, applier, hub, setAside, damage, versions, unstored },
+    ...{ listeners, storedListeners, notes: met.notes, onClose, closeStore, onTrouble: tell },
     ...{ joined: joined.promise, patience: met.later === null ? patience : none },
   });
   const begun = begin(collector, { met, left, idsFilled, steps, isClosing, onJoined: () => joined.resolve() }, options);
@@ -237,10 +226,9 @@ async function openWithStore(
   return collector;
 }
 
-function openJournal(options: CollectorOptions, positionMin: number): Promise<Journal> {
-  const { dataDir, journalBudgetBytes: budgetBytes, journalSegmentBytes: segmentBytesMax } = options;
-  const sizes = { budgetBytes, ...(segmentBytesMax === undefined ? {} : { segmentBytesMax }) };
-  return createJournal({ dir: join(dataDir, "journal"), ...sizes, positionMin });
+function openJournal(config: Config, dir: string, positionMin: number): Promise<Journal> {
+  const { journalBudgetBytes: budgetBytes, journalSegmentBytes: segmentBytesMax } = config;
+  return createJournal({ dir, budgetBytes, segmentBytesMax, positionMin });
 }
 
 /** The record is applied: listeners cannot stop the records behind it. */
@@ -270,7 +258,7 @@ function prepareToWait(
 ): { readonly patience: Patience; onTrouble(error: unknown, attempt: number): void } {
   const endless = createEndless();
   return {
-    patience: kind === "embedded" ? endless : createPatience(options.storeWaitMs ?? storeWaitMs),
+    patience: kind === "embedded" ? endless : createPatience(storeWaitMs),
     onTrouble(error, attempt) {
       tellTrouble(options, error, attempt);
       if (isDiskFull(error)) endless.giveUp();
@@ -279,23 +267,21 @@ function prepareToWait(
 }
 
 function createApplier(
-  options: CollectorOptions,
+  { config, intakeLimits }: CollectorOptions,
   store: Store,
   { idsFilled, id, isFresh }: { readonly idsFilled: Promise<void>; readonly id: string; readonly isFresh: boolean },
 ): ProtocolApplier {
+  const groupBytesMax = shareMemory(config.memoryBudgetBytes).groupsBytes;
+  const limits = intakeLimits ?? { ...defaultIntakeLimits, groupBytesMax };
   return new ProtocolApplier({
     kinds: inputKinds,
-    sessionGapNs: options.sessionGapNs,
-    decodeLimits: {
-      json: options.json,
-      lineBytesMax: options.lineBytesMax ?? defaultSplitLimits.lineBytesMax,
-      stepNames: options.stepNames ?? [],
-    },
+    sessionGapNs: BigInt(config.sessionGapMs) * 1_000_000n,
+    decodeLimits: toDecodeLimits(config),
     // The embedded engine belongs to one collector, a server may serve several.
     ...(store.kind === "server" ? { writer: id } : {}),
-    store: createIntakeStore(store, idsFilled, options.intakeLimits),
+    store: createIntakeStore(store, idsFilled, limits),
     isFresh,
-    limits: options.intakeLimits,
+    limits,
   });
 }
 
@@ -311,7 +297,7 @@ function writerOptions(
     lingerMs,
     steadyLingerMs,
     planBytesMax,
-    pendingBytesMax: options.pendingBytesMax,
+    pendingBytesMax: shareMemory(options.config.memoryBudgetBytes).pendingBytes,
     isTight: options.isTight ?? (() => false),
     onStored(to: number, batches: readonly Batch[]) {
       hooks.onStored(to, batches);

@@ -1,7 +1,7 @@
 // The store as intake sees it. While the store is away, intake waits, and what needs it stays in the journal.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { defaultIntakeLimits, type IntakeLimits } from "#intake/intake-state.ts";
+import type { IntakeLimits } from "#intake/intake-state.ts";
 import type { IntakeStore } from "#intake/intake-store.ts";
 import { LoadingGroup } from "#intake/known-groups.ts";
 import { loadStoredId, toKeptHash } from "#intake/otlp/identity.ts";
@@ -18,11 +18,7 @@ import { readStoredGroups } from "./stored-groups.ts";
 import { takeEvents, takeEventsWithin } from "./xtrack-identities.ts";
 
 /** `idsFilled` resolves when the ids of an older release's rows can be found; whoever has to look one up waits for it. */
-export function createIntakeStore(
-  store: Store,
-  idsFilled: Promise<void>,
-  limits: IntakeLimits = defaultIntakeLimits,
-): IntakeStore {
+export function createIntakeStore(store: Store, idsFilled: Promise<void>, limits: IntakeLimits): IntakeStore {
   return {
     async findGroups(keys) {
       await idsFilled;

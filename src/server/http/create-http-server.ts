@@ -16,9 +16,9 @@ import { type FastifyInstance, type FastifyRequest, type FastifyServerOptions, f
 import { paths } from "#api/contract/paths.ts";
 import type { Caller, Handlers } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
-import { defaultJsonLimits } from "#base/json/value.ts";
 import type { Config } from "#config/settings.ts";
 import type { BodyQueue } from "#server/body-queue.ts";
+import { toDecodeLimits } from "#server/decode-limits.ts";
 import type { Log } from "#server/log.ts";
 import type { Metrics } from "#server/metrics.ts";
 import type { UnfinishedBytes } from "#server/unfinished-bytes.ts";
@@ -281,9 +281,8 @@ async function addRoutes(app: FastifyInstance, options: HttpServerOptions, acces
       done();
     });
     const ratioMax = config.bodyRatioMax;
-    const json = { ...defaultJsonLimits, depthMax: config.jsonDepthMax };
     const limits = { bytesMax: config.bodyBytesMax, ratioMax };
-    const decodeLimits = { json, stepNames: config.otlpSteps };
+    const decodeLimits = toDecodeLimits(config);
     const { keyWatch, unfinished, queue } = options;
     addIngestRoutes(ingest, { intake, metrics, decodeLimits, limits, unfinished, queue, keys: keyWatch });
     addBlobRoutes(ingest, { blobs, metrics, limits: { bytesMax: config.blobBytesMax, ratioMax }, keys: keyWatch });

@@ -15,13 +15,13 @@ import {
 import type { Caller } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { nowNs } from "#base/clock.ts";
-import { defaultJsonLimits } from "#base/json/value.ts";
 import { nextTurn } from "#base/turns.ts";
 import type { Address } from "#config/kinds.ts";
 import type { Config } from "#config/settings.ts";
 import type { IngestRoute } from "#protocol/facts.ts";
 import { doorsByRoute, type ProtocolDoor } from "#protocol/protocols.ts";
 import { type BodyQueue, type Leave, smallBodyBytes } from "#server/body-queue.ts";
+import { toDecodeLimits } from "#server/decode-limits.ts";
 import { type Access, mayUse } from "#server/http/access.ts";
 import { type BodyLimits, toEncoding, unpack, unpackedBytesOf, watchSpeed } from "#server/http/body.ts";
 import { createSenderOf } from "#server/http/client-address.ts";
@@ -167,10 +167,9 @@ async function takeCall(
     ...{ workspace: caller.workspace, transport: "grpc", source: caller.source },
     ...{ runOverride: null, imported: false, receivedNs: nowNs() },
   };
-  const json = { ...defaultJsonLimits, depthMax: config.jsonDepthMax };
   const taken = await door.take({
     ...{ headers: { ...headers, "content-type": "application/x-protobuf" }, body, arrival, query: {} },
-    limits: { json, stepNames: config.otlpSteps },
+    limits: toDecodeLimits(config),
   });
   const refused = taken.refused === null ? null : toRefused(arrival, door, taken.refused);
   const submissions = refused === null ? taken.submissions : [{ input: refused }];
