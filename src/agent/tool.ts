@@ -51,9 +51,3 @@ export const pageInput = {
 
 const time = { maxLength: 64, description: "RFC 3339, or nanoseconds since the epoch." };
 export const windowInput = { from: Type.Optional(Type.String(time)), to: Type.Optional(Type.String(time)) };
-
-/** Without the fields that were not given. */
-export function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
-}

@@ -1,6 +1,7 @@
 // The contract as an OpenAPI 3.1 document. TypeBox schemas are JSON Schema, so they go in as they are.
 
 import type { TSchema } from "typebox";
+import { given } from "#base/given.ts";
 import { version } from "#base/version.ts";
 import { ErrorAnswer } from "./contract/error.ts";
 import { paths, type RouteName, type RoutePath } from "./contract/paths.ts";
@@ -73,7 +74,7 @@ function toParameters(schema: TSchema | undefined, where: "path" | "query"): obj
     name: name === "*" ? "rest" : name,
     in: where,
     required: where === "path" || required.includes(name),
-    ...(property.description === undefined ? {} : { description: property.description }),
+    ...given({ description: property.description }),
     schema: property,
   }));
 }

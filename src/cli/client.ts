@@ -3,6 +3,7 @@
 import type { ErrorAnswer } from "#api/contract/error.ts";
 import { paths, type RouteName } from "#api/contract/paths.ts";
 import type { AnswerOf, Call } from "#api/contract/routes.ts";
+import { given } from "#base/given.ts";
 import { Exit, exitCodes } from "./exit.ts";
 
 /** Bytes to send instead of a JSON body. */
@@ -54,11 +55,8 @@ export function createClient(url: string, key: string): Client {
     const body = raw ? raw.bytes : request.body === undefined ? undefined : JSON.stringify(request.body);
     const streamed = body !== undefined && typeof body === "object" && Symbol.asyncIterator in body;
     const init = {
-      method: paths[name].method,
-      headers,
-      redirect: "manual",
-      ...(signal ? { signal } : {}),
-      ...(body === undefined ? {} : { body: streamed ? ReadableStream.from(body) : body }),
+      ...{ method: paths[name].method, headers, redirect: "manual" },
+      ...given({ signal, body: streamed ? ReadableStream.from(body) : body }),
       ...(streamed ? { duplex: "half" } : {}),
     };
     const response = await send(`${url}${toPath(name, request)}`, init as RequestInit, url);

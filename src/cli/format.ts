@@ -1,15 +1,18 @@
 // Numbers and times as people read them. Exact values are in --json.
 
+import { nowNs } from "#base/clock.ts";
+
 const units: readonly (readonly [string, number])[] = [
   ["d", 86_400],
   ["h", 3600],
   ["m", 60],
 ];
 
-/** `1d 2h`, `3m 12s`, `1.5s`, `12ms`, `340µs`: two parts at most. */
-export function formatDuration(ns: bigint): string {
+/** `1d 2h`, `3m 12s`, `1.5s`, `12ms`, `340µs`: two parts at most. Times come as the API gives them; '' for none. */
+export function formatDuration(ns: string | null): string {
+  if (ns === null) return "";
   const seconds = Number(ns) / 1e9;
-  if (seconds < 0) return `-${formatDuration(-ns)}`;
+  if (seconds < 0) return `-${formatDuration(ns.slice(1))}`;
   if (seconds < 1e-6) return `${ns}ns`;
   if (seconds < 1e-3) return `${trim(seconds * 1e6)}µs`;
   if (seconds < 1) return `${trim(seconds * 1e3)}ms`;
@@ -24,16 +27,17 @@ export function formatDuration(ns: bigint): string {
 }
 
 /** `5m ago`, or `in 5m` when clocks differ. */
-export function formatAgo(ns: bigint, nowNs: bigint): string {
-  const ago = nowNs - ns;
+export function formatAgo(ns: string | null, now: bigint = nowNs()): string {
+  if (ns === null) return "";
+  const ago = now - BigInt(ns);
   const second = 1_000_000_000n;
   if (ago < second && ago > -second) return "now";
-  const text = formatDuration(((ago < 0n ? -ago : ago) / second) * second).split(" ")[0];
+  const text = formatDuration(`${((ago < 0n ? -ago : ago) / second) * second}`).split(" ")[0];
   return ago < 0n ? `in ${text}` : `${text} ago`;
 }
 
-export function formatTime(ns: bigint): string {
-  return new Date(Number(ns / 1_000_000n)).toISOString().replace("T", " ").slice(0, 19);
+export function formatTime(ns: string): string {
+  return new Date(Number(BigInt(ns) / 1_000_000n)).toISOString().replace("T", " ").slice(0, 19);
 }
 
 /** Five significant digits; exponents only when a number is very large or small. */

@@ -1,6 +1,7 @@
 // Options that several commands share, and how they become the one config.
 
 import { type Command, Option } from "commander";
+import { given } from "#base/given.ts";
 import { ConfigError, readConfig } from "#config/read-config.ts";
 import { type Config, type SettingName, settings } from "#config/settings.ts";
 import type { Context } from "./context.ts";
@@ -66,7 +67,7 @@ export function toConfig(
   if (options.quiet) flags.logLevel = "error";
   if (options.verbose) flags.logLevel = "debug";
   try {
-    const file = options.config === undefined ? {} : { file: options.config };
+    const file = given({ file: options.config });
     const config = readConfig({ flags: { ...flags, ...fixed }, env: context.env, ...file });
     return config.server === settings.server.default ? Object.freeze({ ...config, server: toOwnUrl(config) }) : config;
   } catch (error) {

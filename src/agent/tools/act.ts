@@ -3,9 +3,10 @@
 import { cut, rowsMax } from "#agent/bound.ts";
 import { count, toTime } from "#agent/measures.ts";
 import { ToolMistake } from "#agent/mistake.ts";
-import { defineTool, given, runInput } from "#agent/tool.ts";
+import { defineTool, runInput } from "#agent/tool.ts";
 import { type Command, CommandType } from "#api/contract/command.ts";
 import { Type } from "#api/contract/schema.ts";
+import { given } from "#base/given.ts";
 
 export const sendCommand = defineTool(
   {

@@ -2,8 +2,9 @@
 
 import { cut, pageOf, rowsMax } from "#agent/bound.ts";
 import { count, toTime } from "#agent/measures.ts";
-import { defineTool, given, pageInput, runInput } from "#agent/tool.ts";
+import { defineTool, pageInput, runInput } from "#agent/tool.ts";
 import { Type } from "#api/contract/schema.ts";
+import { given } from "#base/given.ts";
 
 /** As many as the route gives at once; older ones are found by a run or a rule. */
 const alertsMax = 1000;

@@ -2,10 +2,11 @@
 
 import { cut, fitLists } from "#agent/bound.ts";
 import { byInterest, count, round, toMs } from "#agent/measures.ts";
-import { defineTool, given } from "#agent/tool.ts";
+import { defineTool } from "#agent/tool.ts";
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import { Type } from "#api/contract/schema.ts";
 import { largestOf, smallestOf } from "#base/extremes.ts";
+import { given } from "#base/given.ts";
 
 /** Medians of spans that are nearer to each other than this are the same. */
 const spanChange = 0.1;

@@ -2,9 +2,10 @@
 
 import { cut, fitPage, rowsMax } from "#agent/bound.ts";
 import { count, readWindow, toTime } from "#agent/measures.ts";
-import { defineTool, given, pageInput, runInput, windowInput } from "#agent/tool.ts";
+import { defineTool, pageInput, runInput, windowInput } from "#agent/tool.ts";
 import { word } from "#api/contract/scalar.ts";
 import { Type } from "#api/contract/schema.ts";
+import { given } from "#base/given.ts";
 
 export const searchLogs = defineTool(
   {

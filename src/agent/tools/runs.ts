@@ -2,10 +2,11 @@
 
 import { cut, fitLists, fitPage, rowsMax } from "#agent/bound.ts";
 import { byInterest, count, round, toSeconds, toTime } from "#agent/measures.ts";
-import { defineTool, given, pageInput, runInput } from "#agent/tool.ts";
+import { defineTool, pageInput, runInput } from "#agent/tool.ts";
 import type { Run, RunSummary } from "#api/contract/run.ts";
 import { Type } from "#api/contract/schema.ts";
 import type { MetricInfo } from "#api/contract/series.ts";
+import { given } from "#base/given.ts";
 
 export const listRuns = defineTool(
   {

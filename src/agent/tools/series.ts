@@ -2,9 +2,10 @@
 
 import { pageOf, rowsMax } from "#agent/bound.ts";
 import { readWindow, round, toTime } from "#agent/measures.ts";
-import { defineTool, given, pageInput, windowInput } from "#agent/tool.ts";
+import { defineTool, pageInput, windowInput } from "#agent/tool.ts";
 import { Type } from "#api/contract/schema.ts";
 import { Axis, type Series } from "#api/contract/series.ts";
+import { given } from "#base/given.ts";
 
 const bucketsMax = 200;
 const bucketsUsual = 50;

@@ -2,10 +2,11 @@
 
 import { cut, cutAll, fitLists, pageOf } from "#agent/bound.ts";
 import { count, readWindow, round, toMs, toSeconds, toTime } from "#agent/measures.ts";
-import { defineTool, given, pageInput, runInput, windowInput } from "#agent/tool.ts";
+import { defineTool, pageInput, runInput, windowInput } from "#agent/tool.ts";
 import { word } from "#api/contract/scalar.ts";
 import { Type } from "#api/contract/schema.ts";
 import type { SpanDetail, SpanSummaryRow } from "#api/contract/span.ts";
+import { given } from "#base/given.ts";
 
 export const timeBreakdown = defineTool(
   {

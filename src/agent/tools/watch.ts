@@ -3,9 +3,10 @@
 import type { AgentApi } from "#agent/agent-api.ts";
 import { cut, fitLists, rowsMax } from "#agent/bound.ts";
 import { count, round, toTime } from "#agent/measures.ts";
-import { defineTool, given, runInput } from "#agent/tool.ts";
+import { defineTool, runInput } from "#agent/tool.ts";
 import type { LiveEvent } from "#api/contract/live.ts";
 import { Type } from "#api/contract/schema.ts";
+import { given } from "#base/given.ts";
 
 /** Clients give up on a call after a minute. */
 const waitSecondsMax = 50;

@@ -4,6 +4,7 @@ import { type ApiContext, ofRun, type Route } from "#api/context.ts";
 import type { Command, SentCommand } from "#api/contract/command.ts";
 import type { RunStatus } from "#api/contract/run.ts";
 import { Refusal, type RefusalPlace } from "#api/refusal.ts";
+import { given } from "#base/given.ts";
 import type { JsonObject } from "#base/json/value.ts";
 import { type Command as BookCommand, summarize } from "#control/book.ts";
 import { everyWorker } from "#control/command.ts";
@@ -33,15 +34,10 @@ export const commandsRoute: Route<"commands"> = ofRun(async (context, { asOf, ru
 
 export const sendCommandRoute: Route<"sendCommand"> = ofRun(async (context, { body, caller, run: found }) => {
   const { control } = context;
+  const { payload, idempotency_key: idempotencyKey, ...said } = body;
   const toOrder = (runId: string): CommandOrder => ({
-    workspace: caller.workspace,
-    runId,
-    type: body.type,
-    author: caller.name,
-    ...(body.payload === undefined ? {} : { payload: body.payload as JsonObject }),
-    ...(body.worker === undefined ? {} : { worker: body.worker }),
-    ...(body.reason === undefined ? {} : { reason: body.reason }),
-    ...(body.idempotency_key === undefined ? {} : { idempotencyKey: body.idempotency_key }),
+    ...{ workspace: caller.workspace, runId, author: caller.name },
+    ...{ ...said, ...given({ payload: payload as JsonObject | undefined, idempotencyKey }) },
   });
   const known = ownRunsOf(found).flatMap((runId) => control.known(toOrder(runId)) ?? []);
   if (known.length > 0) return toAnswer(known);

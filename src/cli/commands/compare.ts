@@ -1,6 +1,7 @@
 // tributary compare: what differs between runs.
 
 import type { Command } from "commander";
+import { given } from "#base/given.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
@@ -25,8 +26,7 @@ export function addCompare(program: Command, context: Context): void {
   addJsonOption(addConnectOptions(command)).action((ids: string[], options: CompareOptions) =>
     withClient(context, options, async (client) => {
       if (ids.length < 2) throw new Exit(exitCodes.usage, "Name two or more runs to compare.");
-      const query = { run: ids, ...(options.metric === undefined ? {} : { key: options.metric }) };
-      const answer = await client.call("compare", { query });
+      const answer = await client.call("compare", { query: { run: ids, ...given({ key: options.metric }) } });
       if (options.json) return printJson(context, answer);
       for (const id of answer.missing)
         context.stderr.write(`There is no run with the id ${JSON.stringify(id)}; it is left out.\n`);
@@ -63,10 +63,7 @@ export function addCompare(program: Command, context: Context): void {
       printTable(
         context,
         columns,
-        spans.map(({ name, wall_ns }) => [
-          name,
-          ...wall_ns.map((ns) => (ns === null ? "–" : formatDuration(BigInt(ns)))),
-        ]),
+        spans.map(({ name, wall_ns }) => [name, ...wall_ns.map((ns) => formatDuration(ns) || "–")]),
       );
     }),
   );

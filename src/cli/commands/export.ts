@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { type Command, Option } from "commander";
 import { ExportFormat, ExportKind } from "#api/contract/export.ts";
 import { wordsOf } from "#api/contract/scalar.ts";
+import { given } from "#base/given.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
@@ -58,10 +59,10 @@ export function addExport(program: Command, context: Context): void {
     await withClient(context, options, async (client) => {
       const { kind, filter, to } = options;
       const format = to === undefined ? options.format : ("otlp" as "jsonl");
-      const query = { format, ...(kind === undefined ? {} : { kind }) };
+      const query = { format, ...given({ kind }) };
       const response =
         id === undefined
-          ? await client.open("exportRuns", { query: { ...query, ...(filter ? { filter } : {}) } })
+          ? await client.open("exportRuns", { query: { ...query, ...given({ filter }) } })
           : await client.open("exportRun", { params: { id }, query });
       if (to === undefined) await writeResponse(context, response, options.out);
       else await pushLines(context, response, { url: to, headers: toHeaders(options.header ?? []) });

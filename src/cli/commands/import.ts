@@ -2,6 +2,7 @@
 
 import { SingleBar } from "cli-progress";
 import type { Command } from "commander";
+import { given } from "#base/given.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import { type Context, paint } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
@@ -40,7 +41,7 @@ export function addImport(program: Command, context: Context): void {
         speed: options.speed,
         follow: options.follow ?? false,
         stop: context.stop,
-        ...(options.runId === undefined ? {} : { runId: options.runId }),
+        ...given({ runId: options.runId }),
         onFound: (files) => bar?.grow(files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)),
         onBytes: (bytes) => bar?.advance(bytes),
         onAway: createNotice(context),

@@ -3,6 +3,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { Scope } from "#api/contract/admin.ts";
 import { wordsOf } from "#api/contract/scalar.ts";
+import { given } from "#base/given.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import { type Context, paint } from "#cli/context.ts";
 import { formatAgo } from "#cli/format.ts";
@@ -35,14 +36,13 @@ export function addKeys(program: Command, context: Context): void {
       if (options.json) return printJson(context, answer);
       if (answer.keys.length === 0)
         return printLine(context, "No keys. Create one with: tributary keys create --name NAME");
-      const nowNs = BigInt(Date.now()) * 1_000_000n;
       const rows = answer.keys.map((key) => [
         key.id,
         key.name,
         key.workspace,
         key.scopes.join(" "),
-        formatAgo(BigInt(key.created_ns), nowNs),
-        key.last_used_ns === null ? "never" : formatAgo(BigInt(key.last_used_ns), nowNs),
+        formatAgo(key.created_ns),
+        formatAgo(key.last_used_ns) || "never",
       ]);
       printTable(context, ["ID", "NAME", "WORKSPACE", "SCOPES", "CREATED", "LAST USED"], rows);
     }),
@@ -62,8 +62,7 @@ export function addKeys(program: Command, context: Context): void {
   addJsonOption(addConnectOptions(create)).action((options: CreateOptions) =>
     withClient(context, { ...options, mayCreate: true }, async (client) => {
       const { name, scope = ["ingest", "read"], workspace } = options;
-      const body = { name, scopes: scope, ...(workspace === undefined ? {} : { workspace }) };
-      const made = await client.call("createKey", { body });
+      const made = await client.call("createKey", { body: { name, scopes: scope, ...given({ workspace }) } });
       if (options.json) return printJson(context, made);
       printLine(context, paint(context.stdout, context.env, "bold", made.key));
       context.stderr.write("Keep it: it is shown this once.\n");

@@ -33,7 +33,7 @@ function printCause(context: Context, found: PostMortem): void {
   for (const line of found.evidence) printLine(context, `  · ${toPlainText(line)}`);
   printFields(context, [
     ["last step", found.last_step ?? ""],
-    ["ended", found.end_ns === null ? "" : `${formatTime(BigInt(found.end_ns))} UTC`],
+    ["ended", found.end_ns === null ? "" : `${formatTime(found.end_ns)} UTC`],
   ]);
   if (found.collective !== null && found.cause !== "hung_collective")
     printLine(context, toPlainText(found.collective.text));
@@ -52,8 +52,8 @@ function printWorkers(context: Context, { workers }: PostMortem): void {
   printTitle(context, "Last signs of life");
   const rows = workers.map(({ worker, last_ns, behind_ns, last_step, doing }) => [
     worker === "" ? "–" : worker,
-    formatTime(BigInt(last_ns)),
-    behind_ns === "0" ? "" : formatDuration(BigInt(behind_ns)),
+    formatTime(last_ns),
+    behind_ns === "0" ? "" : formatDuration(behind_ns),
     last_step ?? "",
     toPlainText(doing),
   ]);

@@ -2,6 +2,8 @@
 
 import type { Command } from "commander";
 import type { TriedRule, WatchedRule } from "#api/contract/rule.ts";
+import { nowNs } from "#base/clock.ts";
+import { given } from "#base/given.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
@@ -43,7 +45,7 @@ function addList(rules: Command, context: Context): void {
 }
 
 function stateOf({ armed, silenced_until_ns }: WatchedRule): string {
-  const isSilent = silenced_until_ns !== null && BigInt(silenced_until_ns) > BigInt(Date.now()) * 1_000_000n;
+  const isSilent = silenced_until_ns !== null && BigInt(silenced_until_ns) > nowNs();
   return isSilent ? "silenced" : armed ? "armed" : "dry run";
 }
 
@@ -67,10 +69,9 @@ function addTest(rules: Command, context: Context): void {
   addJsonOption(addConnectOptions(test)).action(
     (name: string, options: ConnectOptions & { runs: number; filter?: string }) =>
       withClient(context, options, async (client) => {
-        const { runs } = options;
+        const { runs, filter } = options;
         if (runs < 1 || runs > 500) throw new Exit(exitCodes.usage, "--runs must be a number from 1 to 500.");
-        const body = { name, runs, ...(options.filter === undefined ? {} : { filter: options.filter }) };
-        const answer = await client.call("testRule", { body });
+        const answer = await client.call("testRule", { body: { name, runs, ...given({ filter }) } });
         if (options.json) return printJson(context, answer);
         printFired(context, answer.tried);
         printLine(
@@ -139,9 +140,8 @@ function addAlerts(rules: Command, context: Context): void {
           : await client.call("runAlerts", { params: { id }, query: {} });
       if (options.json) return printJson(context, answer);
       if (answer.alerts.length === 0) return printLine(context, "No rule has fired.");
-      const nowNs = BigInt(Date.now()) * 1_000_000n;
       const rows = answer.alerts.map((alert) => [
-        formatAgo(BigInt(alert.fired_ns), nowNs),
+        formatAgo(alert.fired_ns),
         alert.rule,
         `${alert.armed ? "" : "dry, "}${alert.resolved_ns === null ? "firing" : "resolved"}`,
         alert.run,

@@ -2,6 +2,7 @@
 
 import type { Command } from "commander";
 import type { RunSummary } from "#api/contract/run.ts";
+import { given } from "#base/given.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import { type Context, widthOf } from "#cli/context.ts";
 import { formatAgo, formatCount, formatDuration, formatNumber } from "#cli/format.ts";
@@ -32,24 +33,18 @@ export function addRuns(program: Command, context: Context): void {
     );
   addJsonOption(addConnectOptions(command)).action((options: RunsOptions) =>
     withClient(context, options, async (client) => {
-      const query = {
-        limit: options.limit,
-        ...(options.filter === undefined ? {} : { filter: options.filter }),
-        ...(options.sort === undefined ? {} : { sort: options.sort }),
-        ...(options.column === undefined ? {} : { columns: options.column }),
-        ...(options.archived ? { archived: "show" as const } : {}),
-      };
+      const { filter, sort, column: columns, limit } = options;
+      const query = given({ filter, sort, columns, limit, archived: options.archived ? ("show" as const) : undefined });
       const answer = await client.call("runs", { query });
       if (options.json) return printJson(context, answer);
       if (answer.runs.length === 0) return printLine(context, "No runs.");
-      printRuns(context, answer.runs, options.column ?? []);
+      printRuns(context, answer.runs, columns ?? []);
       if (answer.next !== null) printLine(context, `… ${formatCount(answer.total, "run")} in all; --limit shows more`);
     }),
   );
 }
 
 function printRuns(context: Context, runs: readonly RunSummary[], columns: readonly string[]): void {
-  const nowNs = BigInt(Date.now()) * 1_000_000n;
   const right = { align: "right" } as const;
   printRows(context, runs, [
     // An id is there to be copied, so it is cut last.
@@ -57,13 +52,8 @@ function printRuns(context: Context, runs: readonly RunSummary[], columns: reado
     { title: "NAME", minWidth: 8, cell: ({ id, name }) => (name === id ? "" : name) },
     { title: "STATUS", minWidth: 9, cell: (run) => run.status + formatProgress(run) },
     { title: "FROM", minWidth: 6, cell: ({ protocols }) => protocols.join("+") },
-    { title: "STARTED", minWidth: 7, cell: ({ start_ns: ns }) => (ns === null ? "" : formatAgo(BigInt(ns), nowNs)) },
-    {
-      title: "TOOK",
-      ...right,
-      minWidth: 6,
-      cell: ({ duration_ns: ns }) => (ns === null ? "" : formatDuration(BigInt(ns))),
-    },
+    { title: "STARTED", minWidth: 7, cell: ({ start_ns }) => formatAgo(start_ns) },
+    { title: "TOOK", ...right, minWidth: 6, cell: ({ duration_ns }) => formatDuration(duration_ns) },
     { title: "TROUBLE", minWidth: 7, cell: formatTrouble },
     ...columns.map((title) => ({ title, ...right, cell: (run: RunSummary) => formatCell(run, title) })),
   ]);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Argument, type Command } from "commander";
 import { CommandType, type Command as SentCommand } from "#api/contract/command.ts";
 import { wordsOf } from "#api/contract/scalar.ts";
+import { given } from "#base/given.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
@@ -33,13 +34,9 @@ export function addSend(program: Command, context: Context): void {
     .addHelpText("after", "\nExample:\n  tributary send my-run adjust_lr --payload '{\"lr\": 0.0001}'\n");
   addJsonOption(addConnectOptions(command)).action((id: string, type: CommandType, options: SendOptions) =>
     withClient(context, options, async (client) => {
-      const payload = parsePayload(options.payload);
-      const worker = options.worker === undefined ? {} : { worker: options.worker };
-      const reason = options.reason === undefined ? {} : { reason: options.reason };
-      const answer = await client.call("sendCommand", {
-        params: { id },
-        body: { type, ...payload, ...worker, ...reason },
-      });
+      const { worker, reason } = options;
+      const body = { type, ...given({ payload: parsePayload(options.payload), worker, reason }) };
+      const answer = await client.call("sendCommand", { params: { id }, body });
       let sent: SentCommand[] = [answer, ...answer.also];
       const deadline = Date.now() + options.wait * 1000;
       const look = async () => {
@@ -80,13 +77,12 @@ function keepNumber(_: string, value: unknown, { source = "" }: { source?: strin
   return typeof value === "number" ? rawJSON(source) : value;
 }
 
-function parsePayload(text: string | undefined): { payload?: Record<string, unknown> } {
-  if (text === undefined) return {};
+function parsePayload(text: string | undefined): Record<string, unknown> | undefined {
+  if (text === undefined) return undefined;
   try {
     const payload: unknown = JSON.parse(text, keepNumber as (key: string, value: unknown) => unknown);
-    if (typeof payload === "object" && payload !== null && !Array.isArray(payload)) {
-      return { payload: payload as Record<string, unknown> };
-    }
+    if (typeof payload === "object" && payload !== null && !Array.isArray(payload))
+      return payload as Record<string, unknown>;
   } catch {
     // Said below.
   }

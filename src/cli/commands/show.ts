@@ -71,8 +71,8 @@ function printHead(context: Context, run: Run): void {
     ["experiment", run.experiment],
     ["tags", run.tags.join(", ")],
     ["from", run.protocols.join(", ")],
-    ["started", run.start_ns === null ? "" : `${formatTime(BigInt(run.start_ns))} UTC`],
-    ["took", run.duration_ns === null ? "" : formatDuration(BigInt(run.duration_ns))],
+    ["started", run.start_ns === null ? "" : `${formatTime(run.start_ns)} UTC`],
+    ["took", formatDuration(run.duration_ns)],
     ["workers", run.workers > 1 ? String(run.workers) : ""],
     ["commit", run.source["commit"] ?? ""],
     ["has", things.flatMap(([name, count]) => (count > 0 ? [formatCount(count, name)] : [])).join(", ")],
@@ -137,15 +137,14 @@ async function printSpans(context: Context, client: Client, id: string, { counts
   const { rows } = await client.call("spanSummary", { params: { id } });
   printTitle(context, "Time");
   const right = { align: "right", minWidth: 6 } as const;
-  const time = (ns: string | null) => (ns === null ? "" : formatDuration(BigInt(ns)));
   printRows(context, rows.slice(0, 20), [
     { title: "NAME", minWidth: 10, cell: ({ name }) => name },
     { title: "COUNT", ...right, cell: ({ count }) => String(count) },
-    { title: "TOTAL", ...right, cell: ({ wall_ns }) => time(wall_ns) },
-    { title: "P50", ...right, cell: ({ p50_ns }) => time(p50_ns) },
-    { title: "P95", ...right, cell: ({ p95_ns }) => time(p95_ns) },
-    { title: "P99", ...right, cell: ({ p99_ns }) => time(p99_ns) },
-    { title: "GPU", ...right, cell: ({ gpu_ns }) => time(gpu_ns) },
+    { title: "TOTAL", ...right, cell: ({ wall_ns }) => formatDuration(wall_ns) },
+    { title: "P50", ...right, cell: ({ p50_ns }) => formatDuration(p50_ns) },
+    { title: "P95", ...right, cell: ({ p95_ns }) => formatDuration(p95_ns) },
+    { title: "P99", ...right, cell: ({ p99_ns }) => formatDuration(p99_ns) },
+    { title: "GPU", ...right, cell: ({ gpu_ns }) => formatDuration(gpu_ns) },
   ]);
 }
 

@@ -2,6 +2,7 @@
 
 import { text } from "node:stream/consumers";
 import { type Command, Option } from "commander";
+import { given } from "#base/given.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
@@ -35,8 +36,8 @@ export function addSql(program: Command, context: Context): void {
     .option("--out <file>", "where to write CSV or Parquet")
     .option("--json", "the same as --format json")
     .addHelpText("after", "\nExample:\n  tributary sql 'SELECT key, count() FROM metrics GROUP BY key'\n");
-  addConnectOptions(command).action(async (given: string | undefined, options: SqlOptions) => {
-    const query = given ?? (await text(context.stdin));
+  addConnectOptions(command).action(async (argument: string | undefined, options: SqlOptions) => {
+    const query = argument ?? (await text(context.stdin));
     const format = options.json ? "json" : options.format;
     if (options.limit !== undefined && (format === "csv" || format === "parquet"))
       throw new Exit(exitCodes.usage, `--limit is not for ${format}.`, "Put LIMIT into the query.");
@@ -46,7 +47,7 @@ export function addSql(program: Command, context: Context): void {
         return writeResponse(context, await client.open("sql", { body }), options.out);
       }
       const limit = options.limit ?? (format === "table" ? tableRowsMax : undefined);
-      const answer = await client.call("sql", { body: { query, ...(limit === undefined ? {} : { limit }) } });
+      const answer = await client.call("sql", { body: { query, ...given({ limit }) } });
       if (format === "json") return printJson(context, answer);
       const columns = answer.columns.map(({ name, type }) => ({
         title: name,

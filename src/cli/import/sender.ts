@@ -1,6 +1,7 @@
 // Sends what was read, a few requests at a time, and waits when the server asks for it.
 
 import type { BodyOf } from "#api/contract/routes.ts";
+import { given } from "#base/given.ts";
 import { ApiError, type Client } from "#cli/client.ts";
 import { ingestPaths } from "#protocol/facts.ts";
 import type { printedRoutes } from "#protocol/printed.ts";
@@ -40,7 +41,7 @@ export function createSender({ client, runId, imported, onBytes, patience }: Sen
   const noteRefused = (error: unknown, file: string) => {
     if (!isRefused(error)) throw error;
     const offset = error.answer.at?.offset;
-    note({ file, code: error.answer.code, message: error.message, ...(offset === undefined ? {} : { offset }) });
+    note({ file, code: error.answer.code, message: error.message, ...given({ offset }) });
   };
   const takeFile = async (file: string, put: () => Promise<Response>) => {
     try {
@@ -99,7 +100,7 @@ export function createSender({ client, runId, imported, onBytes, patience }: Sen
 
 function toQuery({ file, source, query }: Omit<Shipment, "route">, run: string | undefined, imported: boolean) {
   const from = source === null ? {} : { source, file, ...(imported ? { imported: "1" as const } : {}) };
-  return { ...from, ...query, ...(run === undefined ? {} : { run }) };
+  return { ...from, ...query, ...given({ run }) };
 }
 
 /** A few requests under way; the failure of one is thrown by a later call. */

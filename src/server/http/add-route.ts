@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { paths, type RouteName, type RouteScope } from "#api/contract/paths.ts";
 import { type RouteSchemas, schemas } from "#api/contract/routes.ts";
 import type { Caller } from "#api/handler.ts";
+import { given } from "#base/given.ts";
 import type { Sender } from "./client-address.ts";
 
 declare module "fastify" {
@@ -32,11 +33,7 @@ export function addRoute(
     method,
     url: path,
     config: { scope },
-    schema: {
-      ...(params ? { params } : {}),
-      ...(querystring ? { querystring } : {}),
-      ...(body ? { body } : {}),
-    },
+    schema: given({ params, querystring, body }),
     handler: async (request, reply) => {
       reply.header("cache-control", "no-store");
       return answer(request, reply);

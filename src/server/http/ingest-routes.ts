@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { paths } from "#api/contract/paths.ts";
 import { type RouteSchemas, schemas } from "#api/contract/routes.ts";
 import { Refusal } from "#api/refusal.ts";
+import { given } from "#base/given.ts";
 import { nextTurn } from "#base/turns.ts";
 import type { Arrival } from "#intake/input.ts";
 import type { RefusedInput } from "#intake/refused.ts";
@@ -39,7 +40,7 @@ export function addIngestRoutes(app: FastifyInstance, options: IngestOptions): v
       method,
       url: path,
       config: { scope },
-      schema: { querystring, ...(params ? { params } : {}) },
+      schema: given({ querystring, params }),
       handler: (request, reply) => takeIn(request, reply, doors, options),
     });
   }
@@ -204,11 +205,7 @@ export function toRefused(
 function toFaultRefusal({ code, detail, place: { offset, pointer } }: Fault): Refusal {
   return new Refusal(code, detail, {
     hint: "The body is kept as a fault; see the Integrity page.",
-    at: {
-      part: "body",
-      ...(pointer === undefined ? {} : { name: pointer }),
-      ...(offset === undefined ? {} : { offset }),
-    },
+    at: { part: "body", ...given({ name: pointer, offset }) },
   });
 }
 
