@@ -9,7 +9,7 @@ import { KnownGroups } from "#intake/known-groups.ts";
 import { RecentIds } from "#intake/recent-ids.ts";
 import { applyXtrack } from "#intake/xtrack/apply.ts";
 import { EventDecoder } from "#wire/xtrack/decode.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodePayload } from "#wire/xtrack/encode.ts";
 import { Framer } from "#wire/xtrack/frame.ts";
 import { XtrackStream } from "#wire/xtrack/stream.ts";
 import { describeMachine } from "./support/server.ts";
@@ -31,6 +31,10 @@ function lossAt(step: number): number {
   return Math.fround(4 / Math.sqrt(1 + step / 50) + Math.sin(step * 12.9898) * 0.01);
 }
 
+function toFrame(t: string, m: object, p: object): Uint8Array {
+  return encodePayload(Buffer.from(JSON.stringify({ v: 1, t, m, p })));
+}
+
 function toLoad(name: string, frames: readonly Uint8Array[], points: number): Load {
   return { name, stream: new Uint8Array(Buffer.concat(frames)), events: frames.length, points };
 }
@@ -44,7 +48,7 @@ function singleMetrics(count: number): Load {
   const frames = Array.from({ length: count }, (_, i) => {
     const key = keys[i % keys.length] as string;
     const payload = { run_id: runId, key, value: lossAt(i), step: i >> 2, epoch: 0, ctx };
-    return encodeFrame("metric", { seq: i + 2, ts: tsBase + i * 137, wid: "worker-0" }, payload);
+    return toFrame("metric", { seq: i + 2, ts: tsBase + i * 137, wid: "worker-0" }, payload);
   });
   return toLoad("single metrics", frames, count);
 }
@@ -54,11 +58,8 @@ function batches(count: number, size: number): Load {
     const metrics = Object.fromEntries(
       Array.from({ length: size }, (_, k) => [`layer_${k}/grad_norm`, lossAt(i * size + k)]),
     );
-    return encodeFrame(
-      "metric_batch",
-      { seq: i + 2, ts: tsBase + i * 1370 },
-      { run_id: runId, step: i, epoch: 0, metrics, ctx },
-    );
+    const m = { seq: i + 2, ts: tsBase + i * 1370 };
+    return toFrame("metric_batch", m, { run_id: runId, step: i, epoch: 0, metrics, ctx });
   });
   return toLoad(`batches of ${size}`, frames, count * size);
 }

@@ -9,7 +9,7 @@ import { nowNs } from "#base/clock.ts";
 import { SharedDeletions } from "#server/peers/deletions.ts";
 import { startEmbedded } from "#store/embedded.ts";
 import type { EngineSupervisor } from "#store/engine/supervisor.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";

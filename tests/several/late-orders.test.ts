@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startEmbedded } from "#store/embedded.ts";
 import type { EngineSupervisor } from "#store/engine/supervisor.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
 import { CollectorProcess } from "../support/collector-process.ts";

@@ -9,7 +9,7 @@ import { parsePositions } from "#model/positions.ts";
 import { hashKey } from "#server/http/keys.ts";
 import { findLogin, readLoginSecret } from "#server/http/login.ts";
 import type { StoredKey } from "#server/http/ports.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import type { TestApp } from "../support/app.ts";
 import { eventually, type NatsServer, natsPath, openPair, type Pair } from "../support/several.ts";
 

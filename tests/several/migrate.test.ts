@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { runInTest } from "#cli/run-cli.testing.ts";
 import { startEmbedded } from "#store/embedded.ts";
 import type { EngineSupervisor } from "#store/engine/supervisor.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { startS3 } from "../support/s3-server.ts";

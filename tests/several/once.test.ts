@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startRun } from "#emit/xtrack.ts";
 import { someResource, someSpan, tracesOf } from "#wire/otlp/fixture.testing.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import type { TestApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
 import { type BatchSpan, hex, toBatchText } from "../support/cirron-batch.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "#cli/client.ts";
 import { importPaths } from "#cli/import/import.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { natsPath, openPair, type Pair } from "../support/several.ts";

@@ -3,7 +3,7 @@
 
 import type { Input } from "#intake/input.ts";
 import type { LogLinesInput } from "#intake/run/log-lines.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 
 type Random = () => number;
 

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { encodeInput, type Input } from "#intake/input.ts";
 import { createJournal } from "#journal/journal.ts";
 import type { Store } from "#store/store.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { askStore } from "../support/ask-store.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { cirronInput, createTestCollector, openTestCollector, submitted } from "../support/collector.ts";

@@ -7,7 +7,7 @@ import { afterEach, expect, test } from "vitest";
 import { encodeInput, type Input } from "#intake/input.ts";
 import { createJournal } from "#journal/journal.ts";
 import type { Collector } from "#server/collector/collector.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { askStore } from "../support/ask-store.ts";
 import { openTestCollector } from "../support/collector.ts";
 import { makeMigratedFolder } from "../support/migrated-folder.ts";

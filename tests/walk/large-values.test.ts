@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EventsAnswer, LogsAnswer, ParamRow } from "#api/contract/record.ts";
 import type { SpanDetail } from "#api/contract/span.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 
 const large = `é${"x".repeat(2_000_000)}`;

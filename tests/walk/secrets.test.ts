@@ -11,7 +11,7 @@ import { WebSocket } from "ws";
 import { readConfig } from "#config/read-config.ts";
 import { type App, openApp } from "#server/app/app.ts";
 import { createLog } from "#server/log.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { encode } from "../clients/xtrack-document-client.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { makeMigratedFolder } from "../support/migrated-folder.ts";

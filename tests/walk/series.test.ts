@@ -1,7 +1,7 @@
 // Series as the engine buckets them, beside the same buckets worked out point by point here.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toFrameOfText } from "../support/frames.ts";
 

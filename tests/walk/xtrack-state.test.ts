@@ -2,7 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 
 let walk: TestApp;

@@ -19,7 +19,7 @@ import type { Input } from "#intake/input.ts";
 import { lineInputs, type SemantivaLinesInput } from "#intake/semantiva/lines-input.ts";
 import { frameInputs, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import { type OpenServer, openServer } from "#server/http/open-server.testing.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { importPaths } from "./import.ts";
 
 const fixtures = new URL("../../../tests/fixtures/", import.meta.url).pathname;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { LineCollector, OutputSplitter } from "./output.ts";
 import { parseGpus, parseStat } from "./sampler.ts";
 

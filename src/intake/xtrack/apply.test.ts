@@ -7,7 +7,7 @@ import type { IntakeStore } from "#intake/intake-store.ts";
 import { KnownGroups, LoadingGroup } from "#intake/known-groups.ts";
 import { RecentIds } from "#intake/recent-ids.ts";
 import type { AnyTablePart } from "#model/batch.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { decodeXtrack, type XtrackRecord, XtrackStream } from "#wire/xtrack/stream.ts";
 import { frameOf, join } from "#wire/xtrack/stream-cases.testing.ts";
 import { applyXtrack } from "./apply.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Receipt, Submitted } from "#intake/sequencer.ts";
 import type { XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { decodeXtrack } from "#wire/xtrack/stream.ts";
 import type { FrameStream } from "./frame-stream.ts";
 import { IntakeSink } from "./intake-sink.ts";

@@ -3,7 +3,7 @@ import { giveBackMemory } from "#base/give-back.ts";
 import type { Receipt, Submitted } from "#intake/sequencer.ts";
 import type { XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { decodeXtrack } from "#wire/xtrack/stream.ts";
 import { IntakeSink } from "./intake-sink.ts";
 import type { EventOutcome, StreamOrigin } from "./ports.ts";

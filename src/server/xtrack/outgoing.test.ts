@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { AckQueue } from "./ack-queue.ts";
 import { Outgoing, type OutgoingCounters, outgoingLimitsDefault } from "./outgoing.ts";
 import type { EventOutcome } from "./ports.ts";

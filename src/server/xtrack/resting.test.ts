@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { eventually } from "../../../tests/support/several.ts";
 import type { ConnectionPorts } from "./connection.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { someResource, someSpan, tracesOf } from "#wire/otlp/fixture.testing.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { hex, toBatchText } from "../../support/cirron-batch.ts";
 
 /** One execution of a node, as Semantiva's own driver wrote it. */
