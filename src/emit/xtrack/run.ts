@@ -6,41 +6,18 @@ import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { formatObject, formatValue, quote } from "#emit/json-text.ts";
 import { encodePayload } from "#wire/xtrack/encode.ts";
+import type { words } from "#wire/xtrack/messages.ts";
 import type { Fields, Link } from "./link.ts";
 import type { Outbox, OutboxCounts } from "./outbox.ts";
 import type { Remains } from "./remains.ts";
 import { type CommandHandler, type CommandType, Steering } from "./steering.ts";
 
-export type Phase = "train" | "val" | "test";
-export type Aggregate = "mean" | "sum" | "last";
-export type EndStatus = "completed" | "failed" | "killed";
-export type LogLevel = "debug" | "info" | "warning" | "error";
-export type Status =
-  | "initializing"
-  | "running"
-  | "training"
-  | "evaluating"
-  | "checkpointing"
-  | "paused"
-  | "resuming"
-  | "finishing"
-  | "completed"
-  | "failed"
-  | "killed";
-export type ArtifactType =
-  | "model"
-  | "checkpoint"
-  | "weights"
-  | "config"
-  | "plot"
-  | "figure"
-  | "image"
-  | "data"
-  | "predictions"
-  | "embeddings"
-  | "log"
-  | "profile"
-  | "other";
+export type Phase = (typeof words.phase)[number];
+export type Aggregate = (typeof words.agg)[number];
+export type EndStatus = (typeof words.end)[number];
+export type LogLevel = (typeof words.level)[number];
+export type Status = (typeof words.status)[number];
+export type ArtifactType = (typeof words.artifact)[number];
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -59,7 +36,7 @@ export interface ArtifactOptions {
   readonly type?: ArtifactType;
   readonly name?: string;
   readonly meta?: Values;
-  readonly upload?: "reference" | "inline" | "stream";
+  readonly upload?: (typeof words.upload)[number];
 }
 
 export interface CheckpointOptions {

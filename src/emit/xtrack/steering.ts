@@ -1,8 +1,9 @@
 // Commands from the collector: each is given to its handler once, and answered with an ack that names it.
 
 import { formatValue } from "#emit/json-text.ts";
+import type { words } from "#wire/xtrack/messages.ts";
 
-export type CommandType = "pause" | "resume" | "stop" | "checkpoint_now" | "update_params" | "adjust_lr" | "custom";
+export type CommandType = (typeof words.command)[number];
 
 export interface Command {
   readonly id: string;
