@@ -6,7 +6,7 @@ import { toAudit } from "#model/audit.ts";
 import { type FoundRun, findRun } from "#query/runs/find-run.ts";
 import { listRuns } from "#query/runs/list.ts";
 import { type RunFacts, readFactsOfRuns } from "#query/runs/run-detail.ts";
-import { readRun } from "./run.ts";
+import { answerRun } from "./run.ts";
 import { readFilter } from "./runs.ts";
 
 export const patchRunRoute: Route<"patchRun"> = ofRun(async (context, { body, caller, run }) => {
@@ -25,7 +25,7 @@ export const patchRunRoute: Route<"patchRun"> = ofRun(async (context, { body, ca
   };
   const audit = toAudit(caller.workspace, caller.name, "run_edited", run.runId, body, atNs);
   await context.change([{ table: "run_edits", row }, audit], caller.workspace, caller.name);
-  return readRun(context, caller.workspace, run, context.asOf());
+  return answerRun(context, caller.workspace, run, context.asOf());
 });
 
 function toTags(tags: readonly string[] | null | undefined, before: RunFacts["edit"]): string {

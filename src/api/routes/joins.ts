@@ -7,7 +7,7 @@ import { toAudit } from "#model/audit.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { findRun, ownRunsOf } from "#query/runs/find-run.ts";
 import { readJoins } from "#query/runs/run-detail.ts";
-import { readRun } from "./run.ts";
+import { answerRun } from "./run.ts";
 
 export const joinRunsRoute: Route<"joinRuns"> = async (context, request) => {
   const { body, caller } = request;
@@ -30,7 +30,7 @@ export const joinRunsRoute: Route<"joinRuns"> = async (context, request) => {
   const audit = toAudit(caller.workspace, caller.name, "runs_joined", whole.runId, { runs: [...joined] }, atNs);
   await context.change([...changes, audit], caller.workspace, caller.name);
   const found = await findRun(context.sources, caller.workspace, whole.runId);
-  return readRun(context, caller.workspace, found ?? whole, context.asOf());
+  return answerRun(context, caller.workspace, found ?? whole, context.asOf());
 };
 
 export const partRunsRoute: Route<"partRuns"> = ofRun(async (context, { caller, params, run: whole }) => {

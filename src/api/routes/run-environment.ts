@@ -1,6 +1,9 @@
 // Where a run ran and out of which source, from what its clients said of it.
 
 import type { Run } from "#api/contract/run.ts";
+import { formatJson } from "#base/json/format.ts";
+import { parseJson } from "#base/json/parse.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "#base/json/value.ts";
 import { isOfEnvironment, sourceAttributes } from "#model/otel-attributes.ts";
 import { hasTrait } from "#protocol/facts.ts";
 import type { ParamCell } from "#query/runs/run-detail.ts";
@@ -17,17 +20,17 @@ export function toParams(cells: readonly ParamCell[], groups: readonly string[])
 export function toResource(
   cells: readonly ParamCell[],
   groups: readonly { readonly groupKey: string; readonly protocol: string }[],
-): Record<string, unknown> {
+): JsonObject {
   const keys = groups.filter(({ protocol }) => hasTrait(protocol, "resources")).map((group) => group.groupKey);
   const mine = cells.filter((cell) => keys.includes(cell.groupKey));
-  return Object.fromEntries(Object.entries(toParams(mine, keys)).map(([name, text]) => [name, JSON.parse(text)]));
+  return Object.fromEntries(Object.entries(toParams(mine, keys)).map(([name, text]) => [name, parseValue(text)]));
 }
 
 /** The attributes of the Cirron session span are the nearest thing to an environment that protocol has. */
 export function environmentOf(
-  start: Record<string, unknown>,
-  session: Record<string, unknown>,
-  resource: Record<string, unknown>,
+  start: JsonObject,
+  session: JsonObject,
+  resource: JsonObject,
 ): Pick<Run, "env" | "source"> {
   const where = Object.fromEntries(Object.entries(resource).filter(([name]) => isOfEnvironment(name)));
   const whence = Object.fromEntries(
@@ -39,21 +42,28 @@ export function environmentOf(
   };
 }
 
-function isPresent(value: unknown): boolean {
+function isPresent(value: JsonValue | undefined): boolean {
   return value !== null && value !== undefined;
 }
 
-export function parseObject(json: string): Record<string, unknown> {
-  return json === "" ? {} : objectOf(JSON.parse(json));
+export function parseObject(json: string): JsonObject {
+  return json === "" ? {} : objectOf(parseValue(json));
 }
 
-export function objectOf(value: unknown): Record<string, unknown> {
-  return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+/** Without loss: an environment may hold numbers of 64 bits. */
+function parseValue(json: string): JsonValue {
+  const parsed = parseJson(json);
+  return parsed.ok ? parsed.value : null;
 }
 
-function toTexts(values: Record<string, unknown>): Record<string, string> {
-  const entries = Object.entries(values).filter(([, value]) => isPresent(value));
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]),
-  );
+export function objectOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function toTexts(values: Readonly<Record<string, JsonValue | undefined>>): Record<string, string> {
+  const texts: [name: string, text: string][] = [];
+  for (const [name, value] of Object.entries(values))
+    if (value !== null && value !== undefined)
+      texts.push([name, typeof value === "string" ? value : formatJson(value, "lossless")]);
+  return Object.fromEntries(texts);
 }

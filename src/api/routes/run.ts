@@ -2,7 +2,10 @@
 
 import { type ApiContext, ofRun, type Route } from "#api/context.ts";
 import type { Run, Worker } from "#api/contract/run.ts";
+import { toExactJson } from "#api/exact-json.ts";
+import type { JsonBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
+import type { JsonObject } from "#base/json/value.ts";
 import { hasTrait } from "#protocol/facts.ts";
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
 import { type HeadContext, toRunHead } from "#query/runs/head.ts";
@@ -13,8 +16,12 @@ import { toSummary } from "./runs.ts";
 import { toXtrackState } from "./xtrack-state.ts";
 
 export const runRoute: Route<"run"> = ofRun(async (context, { asOf, run: resolved, caller }) => {
-  return readRun(context, caller.workspace, resolved, asOf);
+  return answerRun(context, caller.workspace, resolved, asOf);
 });
+
+export async function answerRun(...question: Parameters<typeof readRun>): Promise<JsonBody> {
+  return toExactJson<Run>(await readRun(...question));
+}
 
 export async function readRun(context: ApiContext, workspace: string, resolved: FoundRun, asOf: string): Promise<Run> {
   const detail = await readRunDetail(context.sources, workspace, resolved);
@@ -23,7 +30,7 @@ export async function readRun(context: ApiContext, workspace: string, resolved: 
   const head = context.head();
   const row = toRunRow(mine, head);
   const start = parseObject(startText(stateEvents));
-  const end = parseObject(endText(stateEvents));
+  const end = parseObject(endText(mine, stateEvents));
   return {
     ...toSummary({ row, cells: [] }),
     name_sent: row.head.name,
@@ -43,7 +50,7 @@ export async function readRun(context: ApiContext, workspace: string, resolved: 
   };
 }
 
-function toError({ head }: RunRow, end: Record<string, unknown>): Run["error_detail"] {
+function toError({ head }: RunRow, end: JsonObject): Run["error_detail"] {
   const { errorType, errorMessage } = head;
   if (errorType === "" && errorMessage === "") return null;
   const traceback = objectOf(end["error"])["traceback"];

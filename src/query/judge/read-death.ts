@@ -76,7 +76,7 @@ export async function readPostMortem(
   const death = judgeDeath({
     status,
     exit,
-    error: toError(errorType, errorMessage, endText(detail.stateEvents)),
+    error: toError(errorType, errorMessage, endText(detail.facts, detail.stateEvents)),
     lines: lines.map(({ ts_ns: tsNs, msg: text, ...line }) => ({ ...line, tsNs, text })).reverse(),
     reports: reports.filter(({ type }) => type === "error_report").map(({ payload }) => toReport(payload)),
     records: reports.filter(({ type }) => type === "flight_record").map(({ payload }) => toRecord(payload)),

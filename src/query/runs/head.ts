@@ -2,7 +2,9 @@
 // it is read, so that any order of arrival, a replay or a restart ends in the same answer.
 
 import type { SenderNs, ServerNs } from "#base/clock.ts";
+import { formatJson } from "#base/json/format.ts";
 import { parseJson } from "#base/json/parse.ts";
+import { isJsonObject, type JsonValue } from "#base/json/value.ts";
 import type { GroupName } from "#model/names.ts";
 import { hasTrait } from "#protocol/facts.ts";
 import type { EndFact, StartFact, StatusFact } from "#store/reader/heads.ts";
@@ -147,8 +149,18 @@ function judgeWrapper(facts: RunFacts): Conclusion | null {
   return { status: "failed", raw, errorType: detail.errorType, errorMessage: message };
 }
 
-/** A run ends when every worker that started has ended its latest incarnation; one failed worker fails it. */
 function judgeXtrack(facts: RunFacts): Conclusion | null {
+  const end = decidingEnd(facts);
+  if (end === null) return null;
+  const { status, errorType, errorMessage } = end;
+  return { status: toStatus(status), raw: status, errorType, errorMessage };
+}
+
+/**
+ * A run ends when every worker that started has ended its latest incarnation; one failed worker fails it. The end that
+ * says how, null while the run goes on.
+ */
+export function decidingEnd(facts: Pick<RunFacts, "starts" | "ends">): EndFact | null {
   if (facts.starts.length === 0 && facts.ends.length === 0) return null;
   const workers = new Map<string, { started: bigint; end: EndFact | null }>();
   for (const { groupKey, worker, tsNs } of facts.starts) {
@@ -168,13 +180,7 @@ function judgeXtrack(facts: RunFacts): Conclusion | null {
   const all = ends as EndFact[];
   const worst =
     all.find((end) => toStatus(end.status) === "failed") ?? all.find((end) => toStatus(end.status) === "killed");
-  const deciding = worst ?? all.find((end) => toStatus(end.status) === "unknown") ?? (all[0] as EndFact);
-  return {
-    status: toStatus(deciding.status),
-    raw: deciding.status,
-    errorType: deciding.errorType,
-    errorMessage: deciding.errorMessage,
-  };
+  return worst ?? all.find((end) => toStatus(end.status) === "unknown") ?? (all[0] as EndFact);
 }
 
 function toStatus(word: string): RunStatus {
@@ -245,13 +251,16 @@ function workersOf(facts: RunFacts): string[] {
 }
 
 function toTags(text: string): string[] {
-  if (text === "") return [];
   const parsed = parseJson(text);
-  if (!parsed.ok || typeof parsed.value !== "object" || parsed.value === null) return [];
-  if (Array.isArray(parsed.value)) return parsed.value.map(String);
-  return Object.entries(parsed.value).map(
-    ([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`,
-  );
+  if (!parsed.ok) return [];
+  const { value } = parsed;
+  if (Array.isArray(value)) return value.map(toTagText);
+  return isJsonObject(value) ? Object.entries(value).map(([key, tag]) => `${key}=${toTagText(tag)}`) : [];
+}
+
+/** Numbers as they were sent: a tag may be an id of 64 bits. */
+function toTagText(value: JsonValue): string {
+  return typeof value === "string" ? value : formatJson(value, "lossless");
 }
 
 function present<K extends string>(key: K, value: string | undefined): Partial<Record<K, string>> {

@@ -10,6 +10,7 @@ import { type RunFacts, readRunFacts } from "#store/reader/run-facts.ts";
 import { readWorkerEnds } from "#store/reader/sequences.ts";
 import { readStateEvents, type StateEvent } from "#store/reader/xtrack-state.ts";
 import { type FoundRun, groupKeysOf, readNames } from "./find-run.ts";
+import { decidingEnd } from "./head.ts";
 
 export type { RunFacts } from "#store/reader/run-facts.ts";
 export type { WorkerEnd } from "#store/reader/sequences.ts";
@@ -63,19 +64,20 @@ function findCut(params: readonly ParamCell[]): number | null {
 
 /** What the run was first started with, as JSON text; '' when no start came. */
 export function startText(events: readonly StateEvent[]): string {
-  return textOf(events, "run_start", (a, b) => a < b);
-}
-
-/** What it was last ended with. */
-export function endText(events: readonly StateEvent[]): string {
-  return textOf(events, "run_end", (a, b) => a > b);
-}
-
-function textOf(events: readonly StateEvent[], type: string, isBetter: (a: bigint, b: bigint) => boolean): string {
-  let best: StateEvent | null = null;
+  let first: StateEvent | null = null;
   for (const event of events)
-    if (event.type === type && (best === null || isBetter(event.tsNs, best.tsNs))) best = event;
-  return best?.payload ?? "";
+    if (event.type === "run_start" && (first === null || event.tsNs < first.tsNs)) first = event;
+  return first?.payload ?? "";
+}
+
+/** What the worker that decided how the run ended said of its end; '' when none did. */
+export function endText(facts: RunFacts, events: readonly StateEvent[]): string {
+  const end = decidingEnd(facts);
+  if (end === null) return "";
+  const { groupKey, worker, tsNs } = end;
+  const isIt = (event: StateEvent): boolean =>
+    event.type === "run_end" && event.groupKey === groupKey && event.worker === worker && event.tsNs === tsNs;
+  return events.find(isIt)?.payload ?? "";
 }
 
 /** What is known of these runs, whose ids are canonical. */
