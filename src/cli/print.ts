@@ -9,7 +9,13 @@ export function printLine(context: Context, text: string): void {
 }
 
 export function printJson(context: Context, value: unknown): void {
-  context.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  context.stdout.write(`${JSON.stringify(value, keepSign, 2)}\n`);
+}
+
+/** JSON.stringify alone writes a negative zero without its sign. */
+export function keepSign(_: string, value: unknown): unknown {
+  const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
+  return Object.is(value, -0) ? rawJSON("-0") : value;
 }
 
 /** A column is its title, where there is no more to say of it. */

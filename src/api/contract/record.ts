@@ -120,6 +120,7 @@ export const CheckpointRow = Type.Object({
 });
 export type CheckpointRow = Static<typeof CheckpointRow>;
 export const CheckpointsAnswer = Type.Object({ checkpoints: Type.Array(CheckpointRow), next: NextCursor, as_of: AsOf });
+export type CheckpointsAnswer = Static<typeof CheckpointsAnswer>;
 
 export const EventsQuery = Type.Object({
   ...PageQuery,

@@ -4,6 +4,7 @@ import { type ApiContext, limitDefault, type Route } from "#api/context.ts";
 import type { LaunchAnswer, LaunchCell } from "#api/contract/launch.ts";
 import type { Cell, RunStatus } from "#api/contract/run.ts";
 import { anyText, decodeTexts, encodeCursor, int64 } from "#api/cursor.ts";
+import { toExactJson } from "#api/exact-json.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { FieldRef } from "#query/runs/field.ts";
 import { readFoundRuns } from "#query/runs/find-run.ts";
@@ -27,10 +28,7 @@ function readAfter(cursor: string | undefined): { startNs: bigint; launchKey: st
   return startNs === undefined || launchKey === undefined ? null : { startNs: BigInt(startNs), launchKey };
 }
 
-export const launchRoute: Route<"launch"> = async (
-  context,
-  { params, query, caller, signal, asOf },
-): Promise<LaunchAnswer> => {
+export const launchRoute: Route<"launch"> = async (context, { params, query, caller, signal, asOf }) => {
   const { workspace } = caller;
   const launch = await readLaunch(context.sources, { workspace, ...params }, context.head(), signal);
   if (launch === null) throw unknownLaunch(params.id, params.attempt);
@@ -41,7 +39,7 @@ export const launchRoute: Route<"launch"> = async (
   const best = query.best === undefined ? null : readBest(query.best);
   const rows = await readRows(context, workspace, grid, [...columns, ...(best === null ? [] : [best.field])]);
   const cells = toLaunchCells(grid, rows, columns);
-  return {
+  return toExactJson<LaunchAnswer>({
     ...summary,
     // What the cells say, so that the two never differ.
     statuses: countBy(cells.map(({ status }) => status)),
@@ -59,7 +57,7 @@ export const launchRoute: Route<"launch"> = async (
       configs: configs.map(({ config_id, runs }) => ({ config_id, runs: [...runs] })),
     })),
     as_of: asOf,
-  };
+  });
 };
 
 function unknownLaunch(id: string, attempt: number): Refusal {

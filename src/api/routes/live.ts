@@ -2,6 +2,8 @@
 
 import type { ApiContext, Route } from "#api/context.ts";
 import { FileBody } from "#api/handler.ts";
+import { formatJson } from "#base/json/format.ts";
+import type { JsonValue } from "#base/json/value.ts";
 import type { LiveMessage } from "#live/hub.ts";
 import { findRun } from "#query/runs/find-run.ts";
 
@@ -52,5 +54,10 @@ async function* stream(
 
 /** JSON text has no newline, so each event is one data line. */
 function formatMessage({ id, name, data }: LiveMessage): string {
-  return `${id === "" ? "" : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+  return `${id === "" ? "" : `id: ${id}\n`}event: ${name}\ndata: ${formatData(name, data)}\n\n`;
+}
+
+/** Only values of metrics may be a negative zero, whose sign JSON.stringify drops. */
+function formatData(name: string, data: unknown): string {
+  return name === "metrics" ? formatJson(data as JsonValue, "strict") : JSON.stringify(data);
 }

@@ -1,12 +1,16 @@
 // Lists of what a run received: logs, params, files, faults.
 
 import { type ApiContext, limitDefault, ofRun, type Question, type Route, toBigInt } from "#api/context.ts";
-import type { CheckpointRow, FaultRow } from "#api/contract/record.ts";
+import type { CheckpointRow, CheckpointsAnswer, FaultRow } from "#api/contract/record.ts";
 import { decodePlaceCursor, decodeTexts, int64, nextCursor } from "#api/cursor.ts";
+import { toExactJson } from "#api/exact-json.ts";
 import { FileBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
+import { parseJson } from "#base/json/parse.ts";
+import { isJsonObject } from "#base/json/value.ts";
 import { parseGroupKey } from "#model/group-key.ts";
 import * as records from "#query/records.ts";
+import { toFloats } from "./xtrack-state.ts";
 
 export const logsRoute: Route<"logs"> = ofRun(async (context, { query, asOf, groups }) => {
   const wanted: records.LogFilter = {
@@ -43,7 +47,7 @@ export const checkpointsRoute: Route<"checkpoints"> = ofRun(async (context, { as
   const page = { groups, limit, after, fromNs: null, toNs: null };
   const rows = await records.readCheckpoints(context.sources.store, page);
   const checkpoints = rows.map(({ seq: _, tie: __, ...row }) => ({ ...row, metrics: toMetrics(row.metrics) }));
-  return { checkpoints, next: nextCursor(rows, limit, byTime), as_of: asOf };
+  return toExactJson<CheckpointsAnswer>({ checkpoints, next: nextCursor(rows, limit, byTime), as_of: asOf });
 });
 
 export const faultsRoute: Route<"faults"> = (context, question) => answerFaults(context, question, null, null);
@@ -111,7 +115,6 @@ export function byPlace(
 }
 
 function toMetrics(text: string): CheckpointRow["metrics"] {
-  if (text === "" || text === "null") return {};
-  const parsed = JSON.parse(text) as Record<string, CheckpointRow["metrics"][string]>;
-  return parsed !== null && typeof parsed === "object" && !Array.isArray(parsed) ? parsed : {};
+  const parsed = parseJson(text);
+  return parsed.ok && isJsonObject(parsed.value) ? toFloats(Object.entries(parsed.value)) : {};
 }

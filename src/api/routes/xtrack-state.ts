@@ -34,7 +34,7 @@ export function toXtrackState(
 }
 
 /** Numbers and the words for those that are not finite; other values are in the event itself. */
-function toFloats(values: Iterable<readonly [string, JsonValue]>): Finals {
+export function toFloats(values: Iterable<readonly [string, JsonValue]>): Finals {
   const floats: Finals = {};
   for (const [key, value] of values) {
     if (typeof value === "number" || value === "NaN" || value === "Infinity" || value === "-Infinity")

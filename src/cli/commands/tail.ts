@@ -11,7 +11,7 @@ import { type Context, paint } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatNumber } from "#cli/format.ts";
 import { addConnectOptions, addJsonOption, collect } from "#cli/options.ts";
-import { paintStatus, printLine } from "#cli/print.ts";
+import { keepSign, paintStatus, printLine } from "#cli/print.ts";
 import { toPlainText } from "#cli/table.ts";
 
 interface TailOptions extends ConnectOptions {
@@ -19,7 +19,7 @@ interface TailOptions extends ConnectOptions {
   readonly logs: boolean;
 }
 
-const ended = new Set(["completed", "failed", "killed", "lost"]);
+const ended = new Set(["completed", "failed", "killed", "lost", "unknown"]);
 
 export function addTail(program: Command, context: Context): void {
   const command = program
@@ -56,7 +56,7 @@ async function follow(context: Context, client: Client, run: Run, options: TailO
     const response = await client.open("live", { query }, { signal: context.stop });
     for await (const event of readEvents(response)) {
       if (ended.has(status) && event.name !== "hello") continue;
-      if (options.json) context.stdout.write(`${JSON.stringify(event)}\n`);
+      if (options.json) context.stdout.write(`${JSON.stringify(event, keepSign)}\n`);
       else for (const line of formatEvent(context, event, options)) print(context, bar, line);
       if (event.name === "run" || event.name === "changed") show(await client.call("run", { params: { id: run.id } }));
       if (ended.has(status)) break;
