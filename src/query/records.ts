@@ -51,7 +51,10 @@ function withCut<T extends { readonly value_bytes: number }>({ value_bytes, ...r
   return value_bytes > shownBytesMax ? { ...row, cut_from: value_bytes } : row;
 }
 
-/** Files that the run named, by their times, and all that are stored under one of its names. */
+/**
+ * A page of the files that the run named, by their times; what is stored under one of its names; and, with the last page,
+ * what is stored and was never named.
+ */
 export async function listArtifacts(
   { store }: Sources,
   workspace: string,
@@ -62,7 +65,11 @@ export async function listArtifacts(
     reader.readArtifacts(store, page),
     readStoredFiles(store, workspace, names),
   ]);
-  return { named, stored };
+  if (named.length === page.limit || stored.length === 0) return { named, stored, unnamed: [] };
+  const files = stored.map(({ name }) => name);
+  // The first page is all of them when it is the last.
+  const known = page.after === null ? named.map(({ name }) => name) : await reader.readNamed(store, page.groups, files);
+  return { named, stored, unnamed: stored.filter(({ name }) => !known.includes(name)) };
 }
 
 export async function listFaults({ store }: Sources, filter: reader.FaultFilter) {

@@ -24,16 +24,14 @@ export const artifactsRoute: Route<"artifacts"> = ofRun(async (context, { asOf, 
   const page = { groups, limit, after, fromNs: null, toNs: null };
   const { workspace } = caller;
   const names = await readNames(context.sources, workspace, run);
-  const { named, stored } = await listArtifacts(context.sources, workspace, names, page);
+  const { named, stored, unnamed } = await listArtifacts(context.sources, workspace, names, page);
   const next = nextCursor(named, limit, byTime);
   const storedNames = new Set(stored.map((file) => file.name));
   const rows: ArtifactRow[] = named.map(({ seq: _, tie: __, ...row }) => ({
     ...row,
     stored: storedNames.has(row.name),
   }));
-  const others = stored.filter((file) => !rows.some((row) => row.name === file.name));
-  // Stored files come with the last page, so that each is listed once.
-  return { artifacts: next === null ? [...rows, ...others.map(toRow)] : rows, next, as_of: asOf };
+  return { artifacts: [...rows, ...unnamed.map(toRow)], next, as_of: asOf };
 });
 
 function toRow(file: { name: string; size: string; sha256: string; receivedNs: string }): ArtifactRow {

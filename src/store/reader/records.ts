@@ -7,7 +7,18 @@ import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
 import { cutJson, cutText } from "./cut-text.ts";
 import { allOf, inGroups } from "./group-scope.ts";
-import { decimal, flag, int, nullable, type RowOf, readRows, readValue, text, word } from "./native-rows.ts";
+import {
+  decimal,
+  flag,
+  int,
+  nullable,
+  type RowOf,
+  readColumn,
+  readRows,
+  readValue,
+  text,
+  word,
+} from "./native-rows.ts";
 import { placeOrder, placeParams, rowPlaceSql, sortedBy } from "./record-place.ts";
 import { inTimeWindow, type TimeWindow, windowParams } from "./time-window.ts";
 
@@ -146,6 +157,16 @@ export function readArtifacts(store: Store, page: PageOf) {
       FROM ${store.database}.events AS e WHERE ${inGroups} AND ${withTrait("protocol", "workers")} AND e.type = 'artifact' ${afterTime(page)}
       ORDER BY ts_ns, seq, tie LIMIT {limit:UInt32}`,
     params: { ...pageParams(page), ...afterParams(page.after) },
+  });
+}
+
+/** Those of these names that a run gave to a file. */
+export function readNamed(store: Store, groups: readonly string[], names: readonly string[]): Promise<string[]> {
+  const name = jsonText("payload", "name");
+  return readColumn(store, text, {
+    sql: `SELECT DISTINCT ${name} AS name FROM ${store.database}.events
+      WHERE ${inGroups} AND ${withTrait("protocol", "workers")} AND type = 'artifact' AND name IN {names:Array(String)}`,
+    params: { groups, names },
   });
 }
 
