@@ -8,8 +8,9 @@
 // A name with characters other than letters, digits and _ . / - @ is written in double quotes: params."my key".
 //
 // filter := or · or := and {OR and} · and := not {AND not} · not := [NOT] ( "(" or ")" | test | word )
-// test := field (":" | "=" | "!=" | "<" | "<=" | ">" | ">=" | "~") value ; ":" is equality or, for lists, "contains";
-// "~" is a case-insensitive substring, or a pattern with * ; a bare word matches name, id, experiment and tags.
+// test := field (":" | "=" | "==" | "!=" | "<" | "<=" | ">" | ">=" | "~") value ; ":" is equality or, for lists,
+// "contains"; "==" is the exact text that runs are grouped by, `""` where there is none; "~" is a case-insensitive
+// substring, or a pattern with * ; a bare word matches name, id, experiment and tags.
 // Times are RFC 3339 or relative (-2h); durations have units (14.2s, 3m); NaN, Infinity are values.
 
 import type { Static } from "typebox";

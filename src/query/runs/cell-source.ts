@@ -2,6 +2,7 @@
 
 import type { MetricCell, MetricCount, ParamCell, PointStat } from "#store/reader/cells.ts";
 import type { CellField } from "./column.ts";
+import type { MetricField } from "./field.ts";
 import type { FieldValue } from "./match.ts";
 import type { RunRow } from "./row.ts";
 import { countValues, paramValues, pointValues } from "./values.ts";
@@ -30,14 +31,33 @@ export async function readField(
     const cellsOf = gather(await source.paramCells(workspace, field.name, groups));
     return (row) => ({ values: paramValues(cellsOf(row)), isFlagged: false });
   }
-  if (field.stat === "count" || field.stat === "nonfinite") {
-    const cellsOf = gather(await source.metricCounts(workspace, [field.key], groups));
+  const { key, whole, stat } = field;
+  if (whole === null) return readMetric(source, workspace, field, groups);
+  const [asWhole, asPhase] = await Promise.all([
+    readMetric(source, workspace, { key: whole, phase: null, stat }, groups),
+    readMetric(source, workspace, { key, phase: field.phase, stat }, groups),
+  ]);
+  return (row) => {
+    const cell = asWhole(row);
+    return cell.values.length > 0 ? cell : asPhase(row);
+  };
+}
+
+async function readMetric(
+  source: CellSource,
+  workspace: string,
+  field: Pick<MetricField, "key" | "phase" | "stat">,
+  groups: readonly string[] | null,
+): Promise<(row: RunRow) => RunCell> {
+  const { key, stat } = field;
+  if (stat === "count" || stat === "nonfinite") {
+    const cellsOf = gather(await source.metricCounts(workspace, [key], groups));
     return (row) => {
       const cells = cellsOf(row);
       return { values: countValues(field, cells), isFlagged: cells.some((cell) => cell.nonfinite > 0) };
     };
   }
-  const cellsOf = gather(await source.metricCells(workspace, field.key, field.stat, groups));
+  const cellsOf = gather(await source.metricCells(workspace, key, stat, groups));
   return (row) => {
     const cells = cellsOf(row);
     return { values: pointValues(field, cells), isFlagged: cells.some((cell) => cell.hasNonfinite) };

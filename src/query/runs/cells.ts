@@ -2,7 +2,7 @@
 
 import type { MetricCount } from "#store/reader/cells.ts";
 import type { CellSource } from "./cell-source.ts";
-import type { FieldRef } from "./field.ts";
+import type { FieldRef, MetricField } from "./field.ts";
 import type { FieldValue } from "./match.ts";
 import type { RunRow } from "./row.ts";
 import type { RunsView } from "./run-table.ts";
@@ -48,7 +48,7 @@ export async function countNonfinite(
   for (const { row, cells } of rows)
     for (const { field, isFlagged } of cells) {
       if (!isFlagged || field.kind !== "metric") continue;
-      keys.add(field.key);
+      for (const key of keysOf(field)) keys.add(key);
       for (const { groupKey } of row.groups) groups.add(groupKey);
     }
   const counts = keys.size === 0 ? [] : await source.metricCounts(workspace, [...keys], [...groups]);
@@ -58,14 +58,18 @@ export async function countNonfinite(
     cells: cells.map(({ field, values, isFlagged }) => ({
       field,
       values,
-      nonfinite: isFlagged && field.kind === "metric" ? sumOf(row, field.key, countsOf) : 0,
+      nonfinite: isFlagged && field.kind === "metric" ? sumOf(row, field, countsOf) : 0,
     })),
   }));
 }
 
-function sumOf(row: RunRow, key: string, countsOf: ReadonlyMap<string, readonly MetricCount[]>): number {
-  let sum = 0;
-  for (const { groupKey } of row.groups)
-    for (const count of countsOf.get(groupKey) ?? []) if (count.key === key) sum += count.nonfinite;
-  return sum;
+function keysOf({ key, whole }: MetricField): string[] {
+  return whole === null ? [key] : [whole, key];
+}
+
+/** Of the first of the field's names that the run has a metric of. */
+function sumOf(row: RunRow, field: MetricField, countsOf: ReadonlyMap<string, readonly MetricCount[]>): number {
+  const counts = row.groups.flatMap(({ groupKey }) => countsOf.get(groupKey) ?? []);
+  const key = keysOf(field).find((one) => counts.some((count) => count.key === one));
+  return counts.reduce((sum, count) => (count.key === key ? sum + count.nonfinite : sum), 0);
 }

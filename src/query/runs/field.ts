@@ -42,9 +42,13 @@ export type FieldRef =
       readonly key: string;
       /** Null: whichever phase has it. */
       readonly phase: string | null;
+      /** `recall@10` may be a phase of `recall` or a name of its own: a run that has a metric of this name means that. */
+      readonly whole: string | null;
       readonly stat: MetricStat;
       readonly text: string;
     };
+
+export type MetricField = Extract<FieldRef, { kind: "metric" }>;
 
 /** Common other words for the same thing. */
 const synonyms: Readonly<Record<string, RunField>> = {
@@ -74,15 +78,22 @@ function parseMetric(text: string): FieldRef | { mistake: string } {
   const word = dot < 0 ? "" : rest.slice(dot + 1);
   const hasStat = (metricStats as readonly string[]).includes(word);
   const name = unquote(hasStat ? rest.slice(0, dot) : rest);
-  if (name === "") return { mistake: "A metric field is metrics.<key>.<first|last|min|max|count|nonfinite>." };
+  // An empty name can only be meant where it stands in quotes.
+  if (name === "" && !rest.startsWith('"'))
+    return { mistake: "A metric field is metrics.<key>.<first|last|min|max|count|nonfinite>." };
+  return { kind: "metric", ...splitPhase(name), stat: hasStat ? (word as MetricStat) : "last", text };
+}
+
+/** `<key>` or `<key>@<phase>`. */
+export function splitPhase(name: string): Pick<MetricField, "key" | "phase" | "whole"> {
   const at = name.lastIndexOf("@");
-  return {
-    kind: "metric",
-    key: at > 0 ? name.slice(0, at) : name,
-    phase: at > 0 ? name.slice(at + 1) : null,
-    stat: hasStat ? (word as MetricStat) : "last",
-    text,
-  };
+  if (at <= 0) return { key: name, phase: null, whole: null };
+  return { key: name.slice(0, at), phase: name.slice(at + 1), whole: name };
+}
+
+/** A text between quotes, as the filter language reads it back. */
+export function quoteText(text: string): string {
+  return `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
 
 function unquote(text: string): string {

@@ -3,7 +3,7 @@
 import type { FieldInfo } from "#api/contract/run.ts";
 import type { Sources } from "#query/sources.ts";
 import { type FieldRow, readFields } from "#store/reader/run-details.ts";
-import { runFields } from "./field.ts";
+import { quoteText, runFields } from "./field.ts";
 
 const times: ReadonlySet<string> = new Set(["start", "end", "updated"]);
 const numbers: ReadonlySet<string> = new Set(["duration", "workers", "attempt", "index", "faults", "gaps"]);
@@ -43,5 +43,5 @@ function toFields(record: FieldRow): FieldInfo[] {
 
 /** Names that the filter language could not read as they are stand in quotes. */
 function quote(name: string): string {
-  return /^[\w./@-]+$/.test(name) ? name : JSON.stringify(name);
+  return /^[\w./@-]+$/.test(name) ? name : quoteText(name);
 }

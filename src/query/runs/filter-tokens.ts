@@ -13,7 +13,7 @@ export interface FilterToken {
   readonly length: number;
 }
 
-const operator = /^(?:!=|<=|>=|[:=<>~])/;
+const operator = /^(?:!=|==|<=|>=|[:=<>~])/;
 const plainText = /^[^\s()":=<>~!]+/;
 const quotedText = /^"(?:[^"\\]|\\.)*"/s;
 

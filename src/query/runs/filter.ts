@@ -1,13 +1,13 @@
 // The filter language over runs: `status:failed AND params.lr<0.01 AND metrics.val_loss.last<2`.
 //   filter := or · or := and {OR and} · and := not {AND not} · not := [NOT] ( "(" or ")" | test | word )
-//   test   := field (":" "=" "!=" "<" "<=" ">" ">=" "~") value
+//   test   := field (":" "=" "==" "!=" "<" "<=" ">" ">=" "~") value
 // A bare word matches name, id, experiment and tags. Mistakes are values that point at the character.
 
 import { type FieldRef, parseField } from "./field.ts";
 import { type FilterToken, tokenize } from "./filter-tokens.ts";
 import { runStatuses } from "./head.ts";
 
-export type FilterOperator = ":" | "=" | "!=" | "<" | "<=" | ">" | ">=" | "~";
+export type FilterOperator = ":" | "=" | "==" | "!=" | "<" | "<=" | ">" | ">=" | "~";
 
 export type Filter =
   | { readonly kind: "and" | "or"; readonly parts: readonly Filter[] }
@@ -162,7 +162,7 @@ class FilterParser {
 
 /** A misspelt word would silently match nothing, and with `!=` everything. */
 function isUnknownStatus(field: FieldRef, operator: string, value: string): boolean {
-  if (field.kind !== "run" || field.name !== "status" || !/^(?::|!?=)$/.test(operator)) return false;
+  if (field.kind !== "run" || field.name !== "status" || !/^(?::|!?=|==)$/.test(operator)) return false;
   return !value.includes("*") && !(runStatuses as readonly string[]).includes(value.toLowerCase());
 }
 

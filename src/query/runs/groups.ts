@@ -1,8 +1,8 @@
 // Groups of runs: those with the same text for a field, counted and summed up.
 
 import type { RunGroup } from "#api/contract/run.ts";
-import type { FieldRef } from "./field.ts";
-import type { FieldReader } from "./match.ts";
+import { type FieldRef, quoteText } from "./field.ts";
+import { type FieldReader, groupText } from "./match.ts";
 import type { RunsView } from "./run-table.ts";
 
 /** Over the finite numbers of a column. */
@@ -18,7 +18,7 @@ export function toGroups(
   columns: readonly FieldRef[],
 ): RunGroup[] {
   const read = view.readerOf(field);
-  const groups = Map.groupBy(places, (place) => read(place)[0]?.text ?? "");
+  const groups = Map.groupBy(places, (place) => groupText(read(place)));
   return [...groups].slice(0, groupsMax).map(([value, members]) => ({
     value,
     runs: members.length,
@@ -29,7 +29,7 @@ export function toGroups(
         return sums === null ? [] : [[column.text, sums]];
       }),
     ),
-    filter: value === "" ? `NOT ${field.text}~""` : `${field.text}=${JSON.stringify(value)}`,
+    filter: `${field.text}==${quoteText(value)}`,
   }));
 }
 

@@ -9,7 +9,7 @@ import { type Filter, fieldsOf } from "./filter.ts";
 import { toGroups } from "./groups.ts";
 import type { HeadContext } from "./head.ts";
 import type { KeptRuns } from "./kept-runs.ts";
-import { toPredicate } from "./match.ts";
+import { groupText, toPredicate } from "./match.ts";
 import type { RunRow } from "./row.ts";
 import type { RunsView } from "./run-table.ts";
 import { compareKeys, FirstOnes, type Keyed, type SortKey, toSortValue } from "./sort.ts";
@@ -122,7 +122,7 @@ function toGrouped(
   const read = view.readerOf(group);
   const places = sorted.map(({ place }) => place);
   return {
-    texts: page.map(({ place }) => read(place)[0]?.text ?? ""),
+    texts: page.map(({ place }) => groupText(read(place))),
     groups: toGroups(view, places, group, columns),
   };
 }

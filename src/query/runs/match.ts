@@ -40,6 +40,7 @@ export function toPredicate<R>(filter: Filter, source: FilterSource<R>, nowNs: b
     }
     case "test": {
       const read = source.readerOf(filter.field);
+      if (filter.operator === "==") return (row) => groupText(read(row)) === filter.value;
       const test = toTest(filter.operator, filter.value, filter.field, nowNs);
       if (filter.operator === "!=") return (row) => !read(row).some(test);
       return (row) => read(row).some(test);
@@ -47,9 +48,14 @@ export function toPredicate<R>(filter: Filter, source: FilterSource<R>, nowNs: b
   }
 }
 
+/** What a run is grouped by: the text of the first value, '' when it has none. */
+export function groupText(values: readonly FieldValue[]): string {
+  return values[0]?.text ?? "";
+}
+
 /** `!=` is tested as `=`, and turned round for all values at once. */
 function toTest(
-  operator: FilterOperator,
+  operator: Exclude<FilterOperator, "==">,
   wanted: string,
   field: FieldRef,
   nowNs: bigint,
@@ -127,7 +133,7 @@ const durationUnits: Readonly<Record<string, number>> = {
 /** The number a value stands for: a plain number, a duration (14.2s) in ns, a time (RFC 3339, -2h) in ns. */
 export function toNumber(text: string, field: FieldRef, nowNs: bigint): number | null {
   if (text === "NaN") return Number.NaN;
-  const number = text === "" ? Number.NaN : Number(text);
+  const number = text.trim() === "" ? Number.NaN : Number(text);
   const isTime = field.kind === "run" && (field.name === "start" || field.name === "end" || field.name === "updated");
   const isDuration = field.kind === "run" && field.name === "duration";
   if (!isTime && !isDuration) return Number.isNaN(number) ? null : number;

@@ -2,12 +2,10 @@
 // from its row; params and metrics from the cells that were read by their names.
 
 import type { MetricCell, MetricCount, ParamCell } from "#store/reader/cells.ts";
-import type { FieldRef, RunField } from "./field.ts";
+import type { MetricField, RunField } from "./field.ts";
 import type { RunHead } from "./head.ts";
 import type { FieldReader, FieldValue } from "./match.ts";
 import type { RunRow } from "./row.ts";
-
-type MetricField = Extract<FieldRef, { kind: "metric" }>;
 
 export function runValues(row: RunRow, name: RunField): readonly FieldValue[] {
   const { head } = row;
@@ -82,7 +80,10 @@ export function paramValues(cells: readonly ParamCell[]): readonly FieldValue[] 
 }
 
 /** Of the points of a run's series, those of the field's phase, the one that the field asks for. */
-export function pointValues(field: MetricField, cells: readonly MetricCell[]): readonly FieldValue[] {
+export function pointValues(
+  field: Pick<MetricField, "phase" | "stat">,
+  cells: readonly MetricCell[],
+): readonly FieldValue[] {
   let best: MetricCell | null = null;
   for (const cell of cells) {
     if (field.phase !== null && cell.phase !== field.phase) continue;
@@ -110,7 +111,10 @@ function comparePlaces(a: MetricCell, b: MetricCell): number {
   return compare(a.step ?? noStep, b.step ?? noStep) || compare(a.tsNs, b.tsNs);
 }
 
-export function countValues(field: MetricField, cells: readonly MetricCount[]): readonly FieldValue[] {
+export function countValues(
+  field: Pick<MetricField, "phase" | "stat">,
+  cells: readonly MetricCount[],
+): readonly FieldValue[] {
   const mine = cells.filter((cell) => field.phase === null || cell.phase === field.phase);
   if (mine.length === 0) return [];
   const stat = field.stat === "count" ? "count" : "nonfinite";

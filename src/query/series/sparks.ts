@@ -1,5 +1,6 @@
 // Small series for table cells: at most 48 buckets of one metric for each run of a page.
 
+import { splitPhase } from "#query/runs/field.ts";
 import type { RunRow } from "#query/runs/row.ts";
 import type { Sources } from "#query/sources.ts";
 import type { Buckets } from "./buckets.ts";
@@ -15,14 +16,18 @@ export async function readSparks(
   field: string,
   signal: AbortSignal,
 ): Promise<Map<string, Buckets>> {
-  const at = field.lastIndexOf("@");
-  const key = at > 0 ? field.slice(0, at) : field;
-  const phase = at > 0 ? field.slice(at + 1) : null;
+  const { key, phase, whole } = splitPhase(field);
   const groups = runs.flatMap((run) => run.groups.map((group) => ({ ...group, run: run.runId })));
   const sparks = new Map<string, Buckets>();
   if (groups.length === 0) return sparks;
-  const request = { ...wholeSeries, groups, keys: [key], axis: "time", buckets: sparkBuckets, phase } as const;
-  for await (const { run, buckets } of readSeries(sources, request, signal))
-    if (!sparks.has(run)) sparks.set(run, buckets);
+  const gather = async (metric: { readonly key: string; readonly phase: string | null }): Promise<void> => {
+    const place = { axis: "time", buckets: sparkBuckets, phase: metric.phase } as const;
+    const request = { ...wholeSeries, groups, keys: [metric.key], ...place };
+    for await (const { run, buckets } of readSeries(sources, request, signal))
+      if (!sparks.has(run)) sparks.set(run, buckets);
+  };
+  // A metric of the whole name comes first.
+  if (whole !== null) await gather({ key: whole, phase: null });
+  await gather({ key, phase });
   return sparks;
 }

@@ -21,7 +21,7 @@ const suggestionsMax = 8;
 
 export function completeFilter(text: string, caret: number, fields: readonly FieldInfo[]): Completion {
   const before = text.slice(0, caret);
-  const value = /(?:^|[\s(])((?:[\w./@-]|"[^"]*")+)\s*(!=|<=|>=|:|=|<|>|~)\s*("?)([^\s()"]*)$/.exec(before);
+  const value = /(?:^|[\s(])((?:[\w./@-]|"[^"]*")+)\s*(!=|==|<=|>=|:|=|<|>|~)\s*("?)([^\s()"]*)$/.exec(before);
   if (value !== null) return completeValue(value, caret, fields);
   const word = /[^\s()]*$/.exec(before)?.[0] ?? "";
   const from = caret - word.length;
