@@ -3,17 +3,12 @@
 import type { ServerNs } from "#base/clock.ts";
 import { smallestOf } from "#base/extremes.ts";
 import type { RunMoment } from "./finding.ts";
+import type { LastValues } from "./last-values.ts";
 import { type Rule, toKeyTest } from "./rule.ts";
 import { medianOf, spreadOf } from "./statistics.ts";
+import { type StepTrack, stepsInWindow, warmUpSteps } from "./step-track.ts";
 import { findStraggler } from "./straggler.ts";
-import {
-  type LastValues,
-  type RunTrack,
-  type SeriesTrack,
-  type StepTrack,
-  stepsInWindow,
-  warmUpSteps,
-} from "./track.ts";
+import type { RunTrack, SeriesTrack } from "./track.ts";
 import { sayCount, sayMetric, sayMoment, sayNumber, sayShare, sayTime, sayWorker } from "./words.ts";
 
 /** What a rule has seen. */

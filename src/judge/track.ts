@@ -4,19 +4,12 @@
 
 import type { SenderNs, ServerNs } from "#base/clock.ts";
 import { SparseMap } from "#base/sparse-map.ts";
-import type { RankWindow } from "./evidence.ts";
 import type { RunMoment } from "./finding.ts";
+import { LastValues, lastValuesMax } from "./last-values.ts";
 import { isStepTime } from "./names.ts";
+import { Place, type PointColumns, type TrackPoint } from "./points.ts";
 import { Smoothed } from "./statistics.ts";
-
-export interface TrackPoint {
-  readonly key: string;
-  readonly phase: string;
-  readonly worker: string;
-  readonly step: bigint | null;
-  readonly tsNs: SenderNs;
-  readonly value: number;
-}
+import { StepTrack } from "./step-track.ts";
 
 /** One step of a worker: when it ended and, if known, how long it took. */
 export interface TrackStep {
@@ -26,18 +19,9 @@ export interface TrackStep {
   readonly tookNs: number | null;
 }
 
-const valuesMax = 512;
-const firstRoom = 32;
 const seriesMax = 256;
 const workersMax = 1024;
 const smoothedOver = 20;
-const tookMax = 256;
-const firstSteps = 64;
-/** The first steps of a run compile and fill caches; they say nothing about the rest. */
-export const warmUpSteps = 5;
-export const stepsInWindow = 10;
-/** Ranks are compared as long as the slowest is not further behind than this. */
-const windowsMax = 120;
 
 /** How many values of a series rules look back: as they came, and smoothed. */
 export interface SeriesRoom {
@@ -46,60 +30,7 @@ export interface SeriesRoom {
 }
 
 /** As many as any rule may look back. */
-const roomMost: SeriesRoom = { values: valuesMax, smoothed: valuesMax };
-
-/** The last values of something, oldest first. */
-export class LastValues {
-  private max: number;
-  /** Grows up to `max`: most series are short. */
-  private values: Float64Array;
-  private next = 0;
-  count = 0;
-  held = 0;
-
-  constructor(max: number) {
-    this.max = max;
-    this.values = new Float64Array(Math.min(max, firstRoom));
-  }
-
-  /** From now on as many are held, `valuesMax` at most. */
-  widen(max: number): void {
-    this.max = Math.max(this.max, Math.min(max, valuesMax));
-  }
-
-  add(value: number): void {
-    if (this.held === this.values.length && this.held < this.max) this.grow();
-    this.values[this.next] = value;
-    this.next = (this.next + 1) % this.values.length;
-    this.count++;
-    if (this.held < this.values.length) this.held++;
-  }
-
-  private grow(): void {
-    const wider = new Float64Array(Math.min(this.max, this.values.length * 4));
-    wider.set(this.last());
-    this.next = this.held;
-    this.values = wider;
-  }
-
-  /** The last `count` of them, or all that are held. */
-  last(count: number = this.held): Float64Array {
-    const size = Math.min(count, this.held);
-    const last = new Float64Array(size);
-    for (let at = 0; at < size; at++) last[at] = this.fromEnd(size - 1 - at);
-    return last;
-  }
-
-  isLastAbove(limit: number, count: number): boolean {
-    for (let at = 0; at < count; at++) if (!(this.fromEnd(at) > limit)) return false;
-    return true;
-  }
-
-  /** 0 is the newest. */
-  fromEnd(at: number): number {
-    return this.values[(this.next - 1 - at + 2 * this.values.length) % this.values.length] as number;
-  }
-}
+const roomMost: SeriesRoom = { values: lastValuesMax, smoothed: lastValuesMax };
 
 export class SeriesTrack {
   readonly key: string;
@@ -115,19 +46,22 @@ export class SeriesTrack {
   /** The longest sequence of non-finite values since it was last asked for, and where it began. */
   private worst: { count: number; from: RunMoment } | null = null;
   private row: { count: number; from: RunMoment } | null = null;
-  best: { readonly value: number; readonly place: RunMoment } | null = null;
-  last: RunMoment | null = null;
+  /** The least smoothed value, and where it was. */
+  private bestValue = Number.NaN;
+  private readonly bestPlace = new Place();
+  /** Null before the first point. */
+  private lastPlace: Place | null = null;
   /** Finite points since the last look. */
   fresh = 0;
   private readonly mean = new Smoothed(smoothedOver);
 
-  constructor({ key, phase, worker }: Pick<TrackPoint, "key" | "phase" | "worker">, room: SeriesRoom) {
+  constructor(key: string, phase: string, worker: string, room: SeriesRoom) {
     this.key = key;
     this.phase = phase;
     this.worker = worker;
     this.isStepTime = isStepTime(key);
-    this.finite = new LastValues(Math.min(room.values, valuesMax));
-    this.smoothed = new LastValues(Math.min(room.smoothed, valuesMax));
+    this.finite = new LastValues(Math.min(room.values, lastValuesMax));
+    this.smoothed = new LastValues(Math.min(room.smoothed, lastValuesMax));
   }
 
   widen({ values, smoothed }: SeriesRoom): void {
@@ -135,18 +69,31 @@ export class SeriesTrack {
     this.smoothed.widen(smoothed);
   }
 
-  isOf({ key, phase, worker }: TrackPoint): boolean {
+  isOf(key: string, phase: string, worker: string): boolean {
     return key === this.key && phase === this.phase && worker === this.worker;
   }
 
-  add({ step, tsNs, value }: TrackPoint): void {
+  get last(): RunMoment | null {
+    return this.lastPlace?.toMoment() ?? null;
+  }
+
+  get best(): { readonly value: number; readonly place: RunMoment } | null {
+    return Number.isNaN(this.bestValue) ? null : { value: this.bestValue, place: this.bestPlace.toMoment() };
+  }
+
+  add(place: Place, value: number): void {
+    const { lastPlace: last } = this;
     // Skips late and known points: a run is read from the store while it goes on.
-    const { last } = this;
-    if (last !== null && (tsNs < last.tsNs || (tsNs === last.tsNs && step === last.step))) return;
-    const place = { step, tsNs };
-    this.last = place;
+    if (last !== null) {
+      const ns = place.nsSince(last);
+      if (ns < 0 || (ns === 0 && place.isSameStep(last))) return;
+      last.set(place);
+    } else {
+      this.lastPlace = new Place();
+      this.lastPlace.set(place);
+    }
     if (!Number.isFinite(value)) {
-      this.row = { count: (this.row?.count ?? 0) + 1, from: this.row?.from ?? place };
+      this.row = { count: (this.row?.count ?? 0) + 1, from: this.row?.from ?? place.toMoment() };
       if (this.worst === null || this.row.count > this.worst.count) this.worst = this.row;
       return;
     }
@@ -155,8 +102,10 @@ export class SeriesTrack {
     this.fresh++;
     const smooth = this.mean.add(value);
     this.smoothed.add(smooth);
-    if (this.finite.count > smoothedOver && (this.best === null || smooth < this.best.value))
-      this.best = { value: smooth, place };
+    if (this.finite.count > smoothedOver && (Number.isNaN(this.bestValue) || smooth < this.bestValue)) {
+      this.bestValue = smooth;
+      this.bestPlace.set(place);
+    }
   }
 
   get nonfinite(): { readonly count: number; readonly from: RunMoment } | null {
@@ -175,72 +124,8 @@ export class SeriesTrack {
   }
 }
 
-export class StepTrack {
-  readonly worker: string;
-  step: bigint;
-  tsNs: SenderNs;
-  count = 0;
-  readonly took: LastValues = new LastValues(tookMax);
-  readonly first: number[] = [];
-  // Side by side, not as objects: of a fleet there are a million of them.
-  private readonly windows: number[] = [];
-  private readonly sums: number[] = [];
-  private readonly counts: number[] = [];
-  /** The worker measures its own steps: better than the time between two, which may include waiting for others. */
-  private isTimed = false;
-
-  constructor({ worker, step, tsNs }: TrackStep) {
-    this.worker = worker;
-    this.step = step;
-    this.tsNs = tsNs;
-  }
-
-  add({ step, tsNs }: TrackStep, tookNs: number | null): void {
-    if (step <= this.step && this.count > 0) return;
-    const took = tookNs ?? (this.count === 0 ? Number.NaN : this.perStep(step, tsNs));
-    this.step = step;
-    if (tsNs > this.tsNs) this.tsNs = tsNs;
-    this.count++;
-    if (!(took > 0)) return;
-    this.took.add(took);
-    if (this.took.count > warmUpSteps && this.first.length < firstSteps) this.first.push(took);
-    if (!this.isTimed) this.addToWindow(step, took);
-  }
-
-  private perStep(step: bigint, tsNs: SenderNs): number {
-    return Number(tsNs - this.tsNs) / Math.max(1, Number(step - this.step));
-  }
-
-  addTimed(step: bigint, value: number): void {
-    if (!this.isTimed) for (const column of [this.windows, this.sums, this.counts]) column.length = 0;
-    this.isTimed = true;
-    this.addToWindow(step, value);
-  }
-
-  private addToWindow(step: bigint, took: number): void {
-    const window = Math.trunc(Number(step) / stepsInWindow);
-    const { windows, sums, counts } = this;
-    const last = windows.length - 1;
-    if (windows[last] === window) {
-      (sums[last] as number) += took;
-      (counts[last] as number)++;
-      return;
-    }
-    windows.push(window);
-    sums.push(took);
-    counts.push(1);
-    if (windows.length > windowsMax) for (const column of [windows, sums, counts]) column.shift();
-  }
-
-  /** Complete windows only. */
-  toWindows(): RankWindow[] {
-    const { worker, sums, counts } = this;
-    return this.windows.slice(0, -1).map((window, at) => {
-      const steps = counts[at] as number;
-      return { worker, window, steps, meanNs: (sums[at] as number) / steps };
-    });
-  }
-}
+/** Where the point stands that is being added: one for all of them. */
+const place = new Place();
 
 export class RunTrack {
   private readonly roomOf: (key: string) => SeriesRoom;
@@ -270,32 +155,49 @@ export class RunTrack {
   }
 
   addPoint(point: TrackPoint, receivedNs: ServerNs): void {
-    const { step, tsNs, worker } = point;
-    this.firstNs ??= tsNs;
-    const series = this.seriesOf(point);
+    this.firstNs ??= point.tsNs;
+    const series = this.seriesOf(point.key, point.phase, point.worker);
     if (series === undefined) return;
-    series.add(point);
-    if (step === null) return;
+    place.setMoment(point);
+    this.addTo(series, point.value, receivedNs);
+  }
+
+  /** Rows [from, to), all of them points of one series with a value. */
+  addPoints(rows: PointColumns, from: number, to: number, receivedNs: ServerNs): void {
+    this.firstNs ??= rows.ts_ns.at(from);
+    const series = this.seriesOf(rows.key.at(from), rows.phase.at(from), rows.worker.at(from));
+    if (series === undefined) return;
+    const { values } = rows.value.inner;
+    for (let row = from; row < to; row++) {
+      place.setRow(rows, row);
+      this.addTo(series, values[row] as number, receivedNs);
+    }
+  }
+
+  /** A point at `place`. */
+  private addTo(series: SeriesTrack, value: number, receivedNs: ServerNs): void {
+    series.add(place, value);
+    if (!place.hasStep) return;
+    const { worker } = series;
     // All metrics of a step agree on it.
     const { lastStepped } = this;
-    if (lastStepped?.step !== step || lastStepped.worker !== worker)
-      this.addStep({ worker, step, tsNs, tookNs: null }, receivedNs);
-    if (series.isStepTime && point.value > 0) this.steps.get(worker)?.addTimed(step, point.value);
+    if (lastStepped?.worker !== worker || !lastStepped.isAt(place)) this.addStepAt(worker, null, receivedNs);
+    if (series.isStepTime && value > 0) this.steps.get(worker)?.addTimed(place, value);
   }
 
   /** Undefined beyond the number of series that are remembered. */
-  private seriesOf(point: TrackPoint): SeriesTrack | undefined {
+  private seriesOf(key: string, phase: string, worker: string): SeriesTrack | undefined {
     const { lastSeries: last } = this;
-    if (last?.follower?.isOf(point)) {
+    if (last?.follower?.isOf(key, phase, worker)) {
       this.lastSeries = last.follower;
       return last.follower;
     }
-    if (last?.isOf(point)) return last;
-    const id = `${point.key}\n${point.phase}\n${point.worker}`;
+    if (last?.isOf(key, phase, worker)) return last;
+    const id = `${key}\n${phase}\n${worker}`;
     let series = this.series.get(id);
     if (series === undefined) {
       if (this.series.size >= seriesMax) return undefined;
-      series = new SeriesTrack(point, this.roomOf(point.key));
+      series = new SeriesTrack(key, phase, worker, this.roomOf(key));
       this.series.set(id, series);
     }
     if (last !== undefined) last.follower = series;
@@ -306,16 +208,21 @@ export class RunTrack {
   addStep(step: TrackStep, receivedNs: ServerNs): void {
     this.firstNs ??= step.tsNs;
     const tookNs = step.tookNs === null ? null : Math.max(1, step.tookNs - this.takeWait(step.worker));
+    place.setMoment(step);
+    this.addStepAt(step.worker, tookNs, receivedNs);
+  }
+
+  /** A step at `place`. */
+  private addStepAt(worker: string, tookNs: number | null, receivedNs: ServerNs): void {
     const { lastStepped } = this;
-    let track = lastStepped?.worker === step.worker ? lastStepped : this.steps.get(step.worker);
+    let track = lastStepped?.worker === worker ? lastStepped : this.steps.get(worker);
     if (track === undefined) {
       if (this.steps.size >= workersMax) return;
-      track = new StepTrack(step);
-      this.steps.set(step.worker, track);
+      track = new StepTrack(worker, place);
+      this.steps.set(worker, track);
     }
     this.lastStepped = track;
-    if (step.step > track.step || track.count === 0) this.steppedNs = receivedNs;
-    track.add(step, tookNs);
+    if (track.add(place, tookNs)) this.steppedNs = receivedNs;
   }
 
   private takeWait(worker: string): number {

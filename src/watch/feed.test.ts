@@ -9,7 +9,7 @@ function recorder(): TrackSink & { readonly steps: bigint[] } {
   const ignore = () => undefined;
   const steps: bigint[] = [];
   const addStep = ({ step }: TrackStep) => steps.push(step);
-  return { heardNs: 0n, steps, addStep, addPoint: ignore, addWait: ignore, addCheckpoint: ignore };
+  return { heardNs: 0n, steps, addStep, addPoints: ignore, addWait: ignore, addCheckpoint: ignore };
 }
 
 const hearNumbers = () => undefined;
@@ -111,4 +111,41 @@ it("tells the numbers of events that are new, and not those of copies", () => {
   const ports = { trackOf: () => undefined, isWatched: () => false, receivedNs: 9n };
   feedParts([{ table: "seq_ranges", rows, dropped: null }], { ...ports, hearNumbers: (...told) => heard.push(told) });
   expect(heard).toEqual([["run a", "w", 1n, 4n]]);
+});
+
+it("gives the points of a series that stand side by side together, without those that have no value or are copies", () => {
+  const rows = createRows("metrics");
+  const points = [
+    ["run a", "loss", "w", 1],
+    ["run a", "loss", "w", 2],
+    ["run a", "loss", "w", null],
+    ["run a", "loss", "w", 4],
+    ["run a", "loss", "w", 5],
+    ["run a", "loss", "v", 6],
+    ["run b", "loss", "v", 7],
+    ["run b", "speed", "v", 8],
+    ["run b", "loss", "v", 9],
+    ["run b", "loss", "v", 10],
+  ] as const;
+  for (const [at, [group, key, worker, value]] of points.entries()) {
+    rows.group_key.push(group);
+    rows.key.push(key);
+    rows.phase.push("");
+    rows.worker.push(worker);
+    rows.step.present().pushNumber(at);
+    rows.ts_ns.pushNumber(at);
+    if (value === null) rows.value.pushNull();
+    else rows.value.present().push(value);
+    rows.received_ns.pushNumber(1);
+  }
+  const dropped = new Uint8Array(points.length);
+  dropped[4] = 1;
+  const given: number[][] = [];
+  const track: TrackSink = {
+    ...recorder(),
+    addPoints: ({ value }, from, to) => given.push([...value.inner.values.subarray(from, to)]),
+  };
+  const isWatched = (key: string) => key === "loss";
+  feedParts([{ table: "metrics", rows, dropped }], { trackOf: () => track, isWatched, hearNumbers, receivedNs: 5n });
+  expect(given).toEqual([[1, 2], [4], [6], [7], [9, 10]]);
 });

@@ -97,12 +97,17 @@ function feedMetrics(rows: Rows<"metrics">, trackAt: TrackAt, { isWatched, recei
   // Of a metric that no rule looks at, the last point of each run still says which step that is at.
   const lastOf: number[] = [];
   const { codes, keys } = rows.key;
-  for (let row = 0; row < rows.key.length; row++) {
+  const { length } = rows.key;
+  for (let row = 0; row < length; ) {
     const code = codes[row] as number;
-    if (watched[code] !== true) lastOf[(rows.group_key.codes[row] as number) * keys.length + code] = row;
-    else if (!rows.value.isNull(row)) {
-      const track = trackAt(row);
-      if (track !== undefined) track.addPoint(pointAt(rows, row), receivedNs);
+    const from = row++;
+    if (watched[code] !== true) lastOf[(rows.group_key.codes[from] as number) * keys.length + code] = from;
+    else if (!rows.value.isNull(from)) {
+      const track = trackAt(from);
+      if (track === undefined) continue;
+      while (row < length && isOfSameSeries(rows, from, row) && !rows.value.isNull(row) && trackAt(row) === track)
+        row++;
+      track.addPoints(rows, from, row, receivedNs);
     }
   }
   // Not every run has every key, and `forEach` passes over what is not there.
@@ -124,15 +129,13 @@ function isSameMoment({ group_key, worker, step, ts_ns }: Rows<"metrics">, a: nu
   return true;
 }
 
-function pointAt(rows: Rows<"metrics">, row: number) {
-  return {
-    key: rows.key.at(row),
-    phase: rows.phase.at(row),
-    worker: rows.worker.at(row),
-    step: rows.step.isNull(row) ? null : rows.step.inner.at(row),
-    tsNs: rows.ts_ns.at(row),
-    value: rows.value.inner.at(row),
-  };
+function isOfSameSeries({ group_key, key, worker, phase }: Rows<"metrics">, a: number, b: number): boolean {
+  return (
+    key.codes[a] === key.codes[b] &&
+    group_key.codes[a] === group_key.codes[b] &&
+    worker.codes[a] === worker.codes[b] &&
+    phase.codes[a] === phase.codes[b]
+  );
 }
 
 function feedSpans(rows: Rows<"spans">, trackAt: TrackAt, receivedNs: ServerNs): void {

@@ -4,7 +4,8 @@
 import assert from "node:assert/strict";
 import type { SenderNs, ServerNs } from "#base/clock.ts";
 import { SparseMap } from "#base/sparse-map.ts";
-import { RunTrack, type SeriesRoom, type TrackPoint, type TrackStep } from "#judge/track.ts";
+import { type PointColumns, pointAt } from "#judge/points.ts";
+import { RunTrack, type SeriesRoom, type TrackStep } from "#judge/track.ts";
 import type { GroupName, RunId, WorkerId, Workspace } from "#model/names.ts";
 import type { Sources } from "#query/sources.ts";
 import { readFirings } from "#store/reader/firings.ts";
@@ -17,7 +18,8 @@ import type { TableSight } from "./table-rules.ts";
 /** Takes what has just arrived. */
 export interface TrackSink {
   heardNs: ServerNs;
-  addPoint(point: TrackPoint, receivedNs: ServerNs): void;
+  /** Rows [from, to) of columns that are used again afterwards: points of one series, each with a value. */
+  addPoints(rows: PointColumns, from: number, to: number, receivedNs: ServerNs): void;
   addStep(step: TrackStep, receivedNs: ServerNs): void;
   addWait(worker: WorkerId, ns: number): void;
   addCheckpoint(tsNs: SenderNs): void;
@@ -52,8 +54,11 @@ class Waiting implements TrackSink {
     this.heard = new RunTrack(roomOf);
   }
 
-  addPoint(point: TrackPoint, receivedNs: ServerNs): void {
-    this.keep((track) => track.addPoint(point, receivedNs));
+  addPoints(rows: PointColumns, from: number, to: number, receivedNs: ServerNs): void {
+    for (let row = from; row < to; row++) {
+      const point = pointAt(rows, row);
+      this.keep((track) => track.addPoint(point, receivedNs));
+    }
   }
 
   addStep(step: TrackStep, receivedNs: ServerNs): void {
