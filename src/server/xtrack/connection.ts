@@ -37,14 +37,21 @@ export interface Carrier extends OutgoingWire {
   readonly address: string;
   readonly runOverride: string | null;
   readonly isHeardOnly?: boolean;
-  /** While it is paused, what comes stays in the kernel. */
-  readonly canRest?: boolean;
   pause(): void;
   resume(): void;
+  /** If there is a way to leave what comes to the kernel while it is paused, and to read it in one go. */
+  readonly sips?: Sips | undefined;
   /** Ends it once everything written has left. */
   finish(): void;
   /** Ends it now. */
   destroy(): void;
+}
+
+export interface Sips {
+  /** Has the kernel's bytes read once. */
+  begin(): void;
+  /** Receives what was read by now. */
+  end(): void;
 }
 
 export interface ConnectionCounters extends OutgoingCounters {
@@ -123,7 +130,7 @@ export class Connection {
   private admission: Admission | null = null;
   private firstFrameTimer: NodeJS.Timeout | undefined;
   private isPaused = false;
-  /** Not read before its stream's next round. */
+  /** Read only when a round of its stream begins. */
   private isResting = false;
   private takesCommands: boolean;
   private readonly workers: { readonly runId: RunId; readonly wid: WorkerId }[] = [];
@@ -218,7 +225,9 @@ export class Connection {
           onRoom: () => this.readOn(),
           onNoRoom: () => this.turnAway(),
           onRest: () => this.rest(),
-          onWake: () => this.wake(),
+          onWake: () => this.carrier.sips?.begin(),
+          onCollect: () => this.carrier.sips?.end(),
+          onRise: () => this.rise(),
         },
       );
       const unwatch = ports.watchSource?.(this.admission.source, () => carrier.destroy());
@@ -253,21 +262,21 @@ export class Connection {
     if (!this.isPaused || stream === null || this.ending !== null) return;
     if (stream.pendingBytes > this.pendingBytesMax / 2) return;
     this.isPaused = false;
-    this.carrier.resume();
+    if (!this.isResting) this.carrier.resume();
   }
 
   private rest(): boolean {
-    if (this.carrier.canRest !== true || this.isPaused || this.ending !== null) return false;
+    if (this.carrier.sips === undefined || this.isPaused || this.ending !== null) return false;
+    if (!this.isResting) this.carrier.pause();
     this.isResting = true;
-    this.carrier.pause();
     return true;
   }
 
   /** Reads on, if it rests. */
-  wake(): void {
+  rise(): void {
     if (!this.isResting) return;
     this.isResting = false;
-    this.carrier.resume();
+    if (!this.isPaused) this.carrier.resume();
   }
 
   private hearAsk(what: "ack" | "command"): void {

@@ -116,8 +116,10 @@ export class FrameStream implements RecordHolder {
   /** What is left to do of a piece with large frames; nothing else of the stream is decoded before. */
   private decoding: Decoding | undefined;
   private gatheredBytes = 0;
-  /** Of how many the last piece was made. */
+  /** Of how many the last piece was made, and how many frames it brought. */
   private chunksJoined = 0;
+  private framesTaken = 0;
+  private isResting = false;
   private flying = 0;
   private flyingBytes = 0;
   private held: HeldRecord[] = [];
@@ -160,11 +162,22 @@ export class FrameStream implements RecordHolder {
 
   /** Small pieces that follow each other closely are left to the kernel until the next round, which reads them in one go. */
   rest(): boolean {
-    return this.chunksJoined > 1 && this.mayWait() && this.events.onRest();
+    const isBusy = this.isResting ? this.framesTaken > 1 : this.chunksJoined > 1;
+    this.isResting = isBusy && this.mayWait() && this.events.onRest();
+    return this.isResting;
   }
 
   wake(): void {
     this.events.onWake();
+  }
+
+  collect(): void {
+    this.events.onCollect();
+  }
+
+  rise(): void {
+    this.isResting = false;
+    this.events.onRise();
   }
 
   /** Resolves when everything is durable or given up, after the last outcomes. */
@@ -224,6 +237,7 @@ export class FrameStream implements RecordHolder {
     this.gatheredBytes -= bytes;
     this.room.counters.gatheredBytes -= bytes;
     const joined = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
+    const framesBefore = this.frames;
     if (this.isShareable(joined.length)) this.share(joined);
     else {
       // A piece that waits there came before this one.
@@ -231,6 +245,7 @@ export class FrameStream implements RecordHolder {
       this.decodeOn(this.source.pushInSteps(joined));
       return;
     }
+    this.framesTaken = this.frames - framesBefore;
     this.endPiece();
   }
 

@@ -63,6 +63,8 @@ function open(more: Partial<StreamOrigin> = {}): FrameStream {
     onNoRoom: ignore,
     onRest: () => false,
     onWake: () => undefined,
+    onCollect: () => undefined,
+    onRise: () => undefined,
     onAck: ignore,
   };
   return sink.openStream({ ...origin, ...more }, events);

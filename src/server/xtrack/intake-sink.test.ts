@@ -86,6 +86,8 @@ function open(more: Partial<StreamOrigin> = {}): ReturnType<IntakeSink["openStre
       onNoRoom: () => undefined,
       onRest: () => false,
       onWake: () => undefined,
+      onCollect: () => undefined,
+      onRise: () => undefined,
       onAck: () => undefined,
     },
   );

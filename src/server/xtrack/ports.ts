@@ -43,7 +43,12 @@ export interface StreamEvents {
   onNoRoom(): void;
   /** Nothing need be read until `onWake`; says whether it is not. */
   onRest(): boolean;
+  /** What came meanwhile is to be read, in one go. */
   onWake(): void;
+  /** That has been read, and is to be pushed. */
+  onCollect(): void;
+  /** Whatever comes is to be read again, as it comes. */
+  onRise(): void;
 }
 
 export type StreamEnd = "eof" | "reset" | "shutdown";

@@ -23,12 +23,16 @@ let server: SocketServer;
 let sockets: Socket[];
 let sent: string[];
 let resting: Set<object>;
+/** Of each stream that has been woken and has not risen since: the pieces that were read after that. */
+let woken: Map<object, number>;
+/** Of all rounds for which a stream rested. */
+let piecesOfRounds: number[];
 
-/** Notes which streams rest. */
+/** Notes which streams rest, and what is read of them meanwhile. */
 const sink: ConnectionPorts["sink"] = {
   isCrowded: () => collector.sink.isCrowded(),
   openStream(origin, events) {
-    return collector.sink.openStream(origin, {
+    const stream = collector.sink.openStream(origin, {
       ...events,
       onRest() {
         const rests = events.onRest();
@@ -36,10 +40,25 @@ const sink: ConnectionPorts["sink"] = {
         return rests;
       },
       onWake() {
-        resting.delete(events);
+        const pieces = woken.get(events);
+        if (pieces !== undefined) piecesOfRounds.push(pieces);
+        // What came before the pause is read out now, and belongs to no round.
         events.onWake();
+        woken.set(events, 0);
+      },
+      onRise() {
+        woken.delete(events);
+        resting.delete(events);
+        events.onRise();
       },
     });
+    const push = stream.push.bind(stream);
+    stream.push = (chunk) => {
+      const pieces = woken.get(events);
+      if (pieces !== undefined) woken.set(events, pieces + 1);
+      push(chunk);
+    };
+    return stream;
   },
 };
 
@@ -48,6 +67,8 @@ beforeEach(async () => {
   collector = await openSmallCollector({ dir: join(dir, "journal") });
   sent = [];
   resting = new Set();
+  woken = new Map();
+  piecesOfRounds = [];
   server = await createSocketServer({
     listen: { host: "127.0.0.1", port: 0 },
     connectionsMax: 1000,
@@ -95,12 +116,14 @@ async function sendUntilTheyRest(): Promise<number> {
 const stored = async () => (await collector.stored()).map(({ m, p }) => `${p["run_id"]}#${m.seq}`).sort();
 
 describe("workers of a fleet whose sockets rest between rounds", () => {
-  it("have all they sent stored once, and are heard to the end", async () => {
+  it("are read once a round, have all they sent stored once, and are heard to the end", async () => {
     const next = await sendUntilTheyRest();
-    for (let seq = next; seq < next + 10; seq++) {
+    for (let seq = next; seq < next + 40; seq++) {
       sendAll(seq);
       await sleep(apartMs);
     }
+    expect(piecesOfRounds.length).toBeGreaterThan(workers);
+    expect(Math.max(...piecesOfRounds)).toBe(1);
     await Promise.all(sockets.map((socket) => once(socket.resume().end(), "close")));
     expect(collector.endings).toEqual(sockets.map(() => "eof"));
     expect(await stored()).toEqual(sent.toSorted());

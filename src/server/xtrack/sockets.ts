@@ -45,8 +45,9 @@ export async function createSocketServer(options: SocketServerOptions): Promise<
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: keepAliveMs,
-    // A socket that is paused takes one more piece, and leaves the rest to the kernel. Others do not notice.
-    highWaterMark: 1,
+    // A socket that is paused takes one more piece, and leaves the rest to the kernel; what is taken from it then does not
+    // make it read on. Others do not notice.
+    highWaterMark: 0,
   });
   server.maxConnections = connectionsMax;
   server.on("drop", () => counters.overLimit++);
@@ -61,7 +62,7 @@ export async function createSocketServer(options: SocketServerOptions): Promise<
     list: () => [...connections.values()].map((connection) => connection.info()),
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const connection of connections.values()) connection.wake();
+      for (const connection of connections.values()) connection.rise();
       await readWhatCame();
       for (const socket of connections.keys()) socket.pause();
       await Promise.all([...connections.values()].map((connection) => connection.finish("shutdown")));
@@ -83,11 +84,18 @@ function serve(socket: Socket, transport: Transport, { ports, rules, counters }:
     transport,
     address,
     runOverride: null,
-    canRest: true,
     write: (bytes, done) => socket.write(bytes, (error) => done(error === null || error === undefined)),
     bufferedBytes: () => socket.writableLength,
     pause: () => socket.pause(),
     resume: () => socket.resume(),
+    sips: {
+      begin() {
+        // The piece that came before the pause.
+        socket.read();
+        socket.read(0);
+      },
+      end: () => void socket.read(),
+    },
     finish: () => socket.end(),
     destroy: () => socket.destroy(),
   };

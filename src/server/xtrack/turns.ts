@@ -9,8 +9,12 @@ export interface Worker {
   work(): boolean;
   /** It did its part of a round, and the next one is far: need its socket be read before? Says whether it is left alone until then. */
   rest(): boolean;
-  /** The next round begins: what came meanwhile is to be read. */
+  /** The next round begins: what came meanwhile is to be read, in one go. */
   wake(): void;
+  /** That has been read, and is to be collected. */
+  collect(): void;
+  /** It rests no longer: its socket is read as bytes come. */
+  rise(): void;
 }
 
 const sliceMs = 4;
@@ -32,6 +36,8 @@ export class Turns {
   /** Those of the last round that are still to do their part of it and may rest then. */
   private readonly tiring = new Set<Worker>();
   private readonly resting = new Set<Worker>();
+  /** Those that were woken, until they rest again or rise. */
+  private readonly woken = new Set<Worker>();
   private isRunning = false;
   private lastRoundMs = Number.NEGATIVE_INFINITY;
   private paceMs = paceMsMin;
@@ -66,10 +72,17 @@ export class Turns {
       this.beginRound();
       return;
     }
-    for (const worker of this.resting) worker.wake();
+    const woken = [...this.resting];
     this.resting.clear();
+    for (const worker of woken) {
+      worker.wake();
+      this.woken.add(worker);
+    }
     // By then their sockets are read.
-    setImmediate(() => this.beginRound());
+    setImmediate(() => {
+      for (const worker of woken) worker.collect();
+      this.beginRound();
+    });
   }
 
   private beginRound(): void {
@@ -81,6 +94,7 @@ export class Turns {
       if (this.paceMs >= restMsMin) this.tiring.add(worker);
     }
     this.small.clear();
+    for (const worker of this.woken) if (!this.ready.has(worker)) this.raise(worker);
     if (!this.isRunning) this.run();
   }
 
@@ -90,13 +104,19 @@ export class Turns {
       this.ready.delete(worker);
       if (worker.work()) this.ready.add(worker);
       else if (this.tiring.delete(worker) && worker.rest()) {
+        this.woken.delete(worker);
         this.resting.add(worker);
         this.setRound();
-      }
+      } else if (this.woken.has(worker)) this.raise(worker);
       if (performance.now() >= untilMs) break;
     }
     this.isRunning = this.ready.size > 0;
     // An immediate that sets an immediate runs after the sockets were read.
     if (this.isRunning) setImmediate(() => this.run());
+  }
+
+  private raise(worker: Worker): void {
+    this.woken.delete(worker);
+    worker.rise();
   }
 }
