@@ -5,6 +5,7 @@ import type { Control } from "#control/control.ts";
 import { toGroupKey } from "#intake/xtrack/group-keys.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { createAccess } from "#server/http/access.ts";
+import { LoggedOut } from "#server/http/logged-out.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { openXtrackDoors, type XtrackDoors } from "#server/xtrack/doors.ts";
 
@@ -19,14 +20,15 @@ export function openTestDoors(collector: Collector, desk: Control, unixPath = ""
       frameBytesMax: 64 * 1024 * 1024,
       memoryBudgetBytes: 256 * 1024 * 1024,
     },
-    access: createAccess({
-      keys: { list: () => [], add: async () => undefined, revoke: async () => false, noteUse: () => undefined },
-      loginSecret: new Uint8Array(32),
-      loggedOut: { has: () => false },
-      ownerSecret: "",
-      loopback: "open",
-      workspace: "default",
-    }),
+    access: createAccess(
+      {
+        keys: { list: () => [], add: async () => undefined, revoke: async () => false, noteUse: () => undefined },
+        loginSecret: new Uint8Array(32),
+        loggedOut: new LoggedOut(null),
+        ownerSecret: "",
+      },
+      { authLoopback: "open", workspace: "default" },
+    ),
     intake: {
       submit: (input, decoded) => collector.submit(input, decoded),
       hasRoom: () => true,

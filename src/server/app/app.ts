@@ -11,6 +11,7 @@ import { Refusal } from "#api/refusal.ts";
 import { toCommand } from "#api/routes/commands.ts";
 import { nowNs } from "#base/clock.ts";
 import { keepAlive } from "#base/keep-alive.ts";
+import type { Address } from "#config/kinds.ts";
 import { shareMemory } from "#config/memory-shares.ts";
 import type { Config } from "#config/settings.ts";
 import type { Control } from "#control/control.ts";
@@ -36,7 +37,7 @@ import { KeyWatch } from "#server/http/key-watch.ts";
 import { LoggedOut } from "#server/http/logged-out.ts";
 import { readLoginSecret } from "#server/http/login.ts";
 import { readOwnerSecret } from "#server/http/owner-secret.ts";
-import type { XtrackPlace } from "#server/http/session-routes.ts";
+import type { ServerOptions } from "#server/http/server-options.ts";
 import type { Log } from "#server/log.ts";
 import { addReadCounter, addReadGauge, createMetrics, type Metrics } from "#server/metrics.ts";
 import { type OtlpPorts, openOtlpPorts } from "#server/otlp/ports.ts";
@@ -123,7 +124,7 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
     const intake = createHttpIntake(collector, control);
     const queue = new BodyQueue(intake, shareMemory(config.memoryBudgetBytes).bodiesBytes);
     const context = createContext({ collector, deletions, control, config, peering, rules, doors: () => doors });
-    const http = await createHttpServer({
+    const options: ServerOptions = {
       ...{ config, log, metrics, keys, keyWatch, unfinished, queue, intake, blobs },
       loginSecret: readLoginSecret(config.dataDir, config.loginSecret),
       loggedOut: new LoggedOut(join(config.dataDir, "logged-out")),
@@ -137,7 +138,8 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
         health: () => health.answer(),
       },
       webDir: webDir(),
-    });
+    };
+    const http = await createHttpServer(options);
     closers.unshift((leftMs) => http.close(Math.max(closeMsMin, leftMs - storeMs)));
     doors = await openXtrackDoors({
       ...{ config, unfinished, access: http.access, intake: toXtrackIntake(collector), desk: control },
@@ -145,7 +147,7 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
       watchSource: (source, onGone) => keyWatch.watch(source, onGone),
     });
     closers.unshift(() => (doors as XtrackDoors).close());
-    const otlp = await openOtlpPorts({ config, log, metrics, keys, unfinished, queue, intake, http });
+    const otlp = await openOtlpPorts(options, http);
     closers.unshift(() => otlp.close());
     peering?.start({ control, keys, onBatchesTaken: () => blobs.look(), workers: () => doors?.presence.all() ?? [] });
     const watch = await openWatch({ collector, control, config, context, peering, log, url: () => http.url });
@@ -263,7 +265,7 @@ function toXtrackIntake(collector: Collector): XtrackDoorsOptions["intake"] {
 }
 
 /** Where workers connect; a port that the system chose is known once the doors are open. */
-function toXtrackPlace({ xtrackAddress }: Config, doors: XtrackDoors | null): XtrackPlace | null {
+function toXtrackPlace({ xtrackAddress }: Config, doors: XtrackDoors | null): Address | null {
   const bound = doors?.addresses.find((address) => "port" in address);
   return bound ?? (xtrackAddress === "off" ? null : xtrackAddress);
 }

@@ -9,22 +9,12 @@ import type { Scope } from "#api/contract/admin.ts";
 import type { RouteScope } from "#api/contract/paths.ts";
 import type { Caller } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
+import type { Config } from "#config/settings.ts";
 import type { Sender } from "./client-address.ts";
 import { createUseNotes, findKey, hashKey, isSameHash } from "./keys.ts";
-import type { LoggedOut } from "./logged-out.ts";
 import { findLogin, loginCookie, readCookie } from "./login.ts";
-import type { KeyStore, StoredKey } from "./ports.ts";
-
-export interface AccessRules {
-  readonly keys: KeyStore;
-  readonly loginSecret: Uint8Array;
-  /** Logins that were ended before their time. */
-  readonly loggedOut: Pick<LoggedOut, "has">;
-  /** Proves to be the owner of the data folder; '' for none. */
-  readonly ownerSecret: string;
-  readonly loopback: "open" | "key";
-  readonly workspace: string;
-}
+import type { StoredKey } from "./ports.ts";
+import type { ServerOptions } from "./server-options.ts";
 
 export interface Approach {
   readonly authorization: string | undefined;
@@ -45,12 +35,19 @@ export interface Access {
 
 const everyScope: ReadonlySet<Scope> = new Set(["ingest", "read", "control", "admin"]);
 
-export function createAccess(rules: AccessRules): Access {
-  const { keys, loginSecret, loggedOut, ownerSecret, loopback, workspace } = rules;
+export function createAccess(
+  {
+    keys,
+    loginSecret,
+    loggedOut,
+    ownerSecret,
+  }: Pick<ServerOptions, "keys" | "loginSecret" | "loggedOut" | "ownerSecret">,
+  { authLoopback, workspace }: Pick<Config, "authLoopback" | "workspace">,
+): Access {
   const noteUse = createUseNotes(keys);
   const ownerHash = ownerSecret === "" ? null : hashKey(ownerSecret);
 
-  const needsKey = ({ isLocal }: Sender) => !isLocal || (keys.list().length > 0 && loopback === "key");
+  const needsKey = ({ isLocal }: Sender) => !isLocal || (keys.list().length > 0 && authLoopback === "key");
 
   const toCaller = (key: StoredKey): Caller => {
     noteUse(key, Date.now());

@@ -3,18 +3,12 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { paths, type RouteName } from "#api/contract/paths.ts";
-import type { Metrics } from "#server/metrics.ts";
-import { type BodyLimits, createBodyStream, toBodyRefusal } from "./body.ts";
+import { createBodyStream, toBodyRefusal } from "./body.ts";
 import { refuseBusy, toArrival } from "./ingest-routes.ts";
-import type { KeyWatch } from "./key-watch.ts";
 import { type BlobIntake, type BlobPut, isBusy } from "./ports.ts";
+import type { ServerOptions } from "./server-options.ts";
 
-export interface BlobOptions {
-  readonly blobs: BlobIntake;
-  readonly limits: BodyLimits;
-  readonly metrics: Metrics;
-  readonly keys: KeyWatch;
-}
+type BlobOptions = Pick<ServerOptions, "blobs" | "config" | "metrics" | "keyWatch">;
 
 const blobRoutes = ["blob", "blobDefault", "blobRun"] as const satisfies readonly RouteName[];
 
@@ -55,13 +49,13 @@ function answer(request: FastifyRequest, reply: FastifyReply, location: string, 
 async function put(
   request: FastifyRequest,
   key: string,
-  { limits, metrics, keys }: BlobOptions,
+  { config, metrics, keyWatch }: BlobOptions,
   take: (put: BlobPut) => ReturnType<BlobIntake["putBlob"]>,
 ) {
   const { workspace, source, runOverride, receivedNs } = toArrival(request);
   const contentType = request.headers["content-type"] ?? "application/octet-stream";
-  const body = createBodyStream(request.raw, limits);
-  const endWatch = keys.watch(request.caller.source, () => request.raw.destroy());
+  const body = createBodyStream(request.raw, { bytesMax: config.blobBytesMax, ratioMax: config.bodyRatioMax });
+  const endWatch = keyWatch.watch(request.caller.source, () => request.raw.destroy());
   let stored: Awaited<ReturnType<typeof take>>;
   try {
     stored = await take({ workspace, source, runOverride, receivedNs, key, contentType, body });

@@ -14,14 +14,10 @@ import type { AddressInfo, Socket } from "node:net";
 import { promisify } from "node:util";
 import { type FastifyInstance, type FastifyRequest, type FastifyServerOptions, fastify } from "fastify";
 import { paths } from "#api/contract/paths.ts";
-import type { Caller, Handlers } from "#api/handler.ts";
+import type { Caller } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
+import type { Address } from "#config/kinds.ts";
 import type { Config } from "#config/settings.ts";
-import type { BodyQueue } from "#server/body-queue.ts";
-import { toDecodeLimits } from "#server/decode-limits.ts";
-import type { Log } from "#server/log.ts";
-import type { Metrics } from "#server/metrics.ts";
-import type { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { type Access, createAccess, mayUse, refuseScope } from "./access.ts";
 import { isLoopback } from "./addresses.ts";
 import { addApiRoutes } from "./api-routes.ts";
@@ -34,40 +30,17 @@ import { handleErrors, sendRefusal } from "./errors.ts";
 import { commonHeaders } from "./headers.ts";
 import { isAllowedHost, isSameOrigin, refuseHost, refuseOrigin } from "./host-check.ts";
 import { addIngestRoutes } from "./ingest-routes.ts";
-import type { KeyWatch } from "./key-watch.ts";
-import type { LoggedOut } from "./logged-out.ts";
 import { addMcpRoute } from "./mcp-route.ts";
-import type { BlobIntake, Intake, KeyStore, Readiness, SocketIntake } from "./ports.ts";
-import { addSessionRoutes, type XtrackPlace } from "./session-routes.ts";
-import { addSocketRoute } from "./socket-route.ts";
+import type { KeyStore } from "./ports.ts";
+import type { ServerOptions } from "./server-options.ts";
+import { addSessionRoutes } from "./session-routes.ts";
+import { type Admit, addSocketRoute } from "./socket-route.ts";
 import { addSystemRoutes } from "./system-routes.ts";
 import { compileSchema } from "./validation.ts";
 import { addWebApp } from "./web-app.ts";
 
-export interface HttpServerOptions {
-  readonly config: Config;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly keys: KeyStore;
-  readonly keyWatch: KeyWatch;
-  readonly loginSecret: Uint8Array;
-  readonly loggedOut: LoggedOut;
-  readonly ownerSecret: string;
-  readonly intake: Intake;
-  readonly blobs: BlobIntake;
-  readonly sockets: SocketIntake;
-  readonly unfinished: UnfinishedBytes;
-  readonly queue: BodyQueue;
-  /** Where XTrack workers connect, once they can; null when they cannot. */
-  xtrack(): XtrackPlace | null;
-  readonly readiness: Readiness;
-  readonly handlers: Handlers;
-  /** The folder the browser application was built into. */
-  readonly webDir: string;
-}
-
 export interface HttpServer {
-  readonly address: { readonly host: string; readonly port: number };
+  readonly address: Address;
   readonly url: string;
   readonly access: Access;
   /** Answers a request that came by another port. */
@@ -90,15 +63,12 @@ export function checkBind(host: string, port: number, keys: KeyStore, dataDir: s
   );
 }
 
-export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { config, keys, loginSecret, ownerSecret, metrics, log } = options;
+export async function createHttpServer(options: ServerOptions): Promise<HttpServer> {
+  const { config, keys, metrics, log } = options;
   const { host, port } = config.httpAddress;
   checkBind(host, port, keys, config.dataDir);
   const draining = new AbortController();
-  const access = createAccess({
-    ...{ keys, loginSecret, loggedOut: options.loggedOut, ownerSecret },
-    ...{ loopback: config.authLoopback, workspace: config.workspace },
-  });
+  const access = createAccess(options, config);
   const senderOf = createSenderOf(config.trustedProxies);
   const app = fastify(toFastifyOptions(config, options.xtrack)) as unknown as FastifyInstance;
   const guard = createGuard(options, access);
@@ -153,12 +123,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   });
 
   await addRoutes(app, options, access, draining.signal);
-  const sockets = addSocketRoute(app.server as Server, {
-    sockets: options.sockets,
-    frameBytesMax: config.frameBytesMax,
-    unfinished: options.unfinished,
-    admit: (request) => admitSocket(request, senderOf(request), guard),
-  });
+  const admit: Admit = (request) => admitSocket(request, senderOf(request), guard);
+  const sockets = addSocketRoute(app.server as Server, options, admit);
   app.server.maxConnections = config.httpConnectionsMax;
   await app.listen({ host, port });
   const bound = app.server.address() as AddressInfo;
@@ -181,7 +147,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
 const jsonBytesMax = 1024 * 1024;
 
 /** A form of another site can send text but not JSON, so nothing else is taken; DELETE may say JSON and send nothing. */
-function parseJsonOnly(app: FastifyInstance, { config, unfinished, keyWatch }: HttpServerOptions): void {
+function parseJsonOnly(app: FastifyInstance, { config, unfinished, keyWatch }: ServerOptions): void {
   const parse = promisify(app.getDefaultJsonParser("error", "error"));
   const limits = { bytesMax: jsonBytesMax, ratioMax: config.bodyRatioMax };
   app.removeAllContentTypeParsers();
@@ -230,7 +196,7 @@ function toWish({ method, routeOptions: { url = "" } }: FastifyRequest): Wish {
   return { changes: !reads || url === paths.backup.path, anyHost: reads && anyHostPaths.has(url) };
 }
 
-function createGuard({ config }: HttpServerOptions, access: Access): Guard {
+function createGuard({ config }: ServerOptions, access: Access): Guard {
   const rules = { boundHost: config.httpAddress.host, hosts: config.httpHosts };
   return (request, sender, { changes, anyHost }) => {
     const { host, origin, authorization, cookie } = request.headers;
@@ -255,11 +221,7 @@ function countHosts({ rawHeaders }: IncomingMessage): number {
   return hosts;
 }
 
-function admitSocket(
-  request: IncomingMessage,
-  sender: Sender,
-  guard: Guard,
-): { caller: Caller; address: string } | Refusal {
+function admitSocket(request: IncomingMessage, sender: Sender, guard: Guard): ReturnType<Admit> {
   const caller = guard(request, sender, { changes: true, anyHost: false });
   if (caller instanceof Refusal) return caller;
   return mayUse(caller, "ingest") ? { caller, address: sender.address } : refuseScope(caller, "ingest");
@@ -267,8 +229,7 @@ function admitSocket(
 
 const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?: *; *[\w!#$%&'*+.^`|~-]+=[^;]+)*$/;
 
-async function addRoutes(app: FastifyInstance, options: HttpServerOptions, access: Access, draining: AbortSignal) {
-  const { config, keys, loginSecret, intake, blobs, metrics, readiness, handlers, webDir } = options;
+async function addRoutes(app: FastifyInstance, options: ServerOptions, access: Access, draining: AbortSignal) {
   // Ingest bodies are read by their routes, within limits; nothing may parse them first.
   // biome-ignore lint/nursery/noMisusedPromises: the framework waits for what its plugins do.
   await app.register(async (ingest) => {
@@ -280,27 +241,22 @@ async function addRoutes(app: FastifyInstance, options: HttpServerOptions, acces
       if (!mediaType.test(request.headers["content-type"] ?? "")) delete request.headers["content-type"];
       done();
     });
-    const ratioMax = config.bodyRatioMax;
-    const limits = { bytesMax: config.bodyBytesMax, ratioMax };
-    const decodeLimits = toDecodeLimits(config);
-    const { keyWatch, unfinished, queue } = options;
-    addIngestRoutes(ingest, { intake, metrics, decodeLimits, limits, unfinished, queue, keys: keyWatch });
-    addBlobRoutes(ingest, { blobs, metrics, limits: { bytesMax: config.blobBytesMax, ratioMax }, keys: keyWatch });
+    addIngestRoutes(ingest, options);
+    addBlobRoutes(ingest, options);
   });
-  const { loggedOut, xtrack } = options;
-  addSessionRoutes(app, { keys, access, loginSecret, loggedOut, loginAgeMs: config.loginAgeMs, xtrack });
-  addSystemRoutes(app, { readiness, metrics, draining });
+  addSessionRoutes(app, options, access);
+  addSystemRoutes(app, options, draining);
   const endings = { draining, keys: options.keyWatch };
-  addApiRoutes(app, handlers, endings);
-  addMcpRoute(app, { handlers, endings, log: options.log });
-  await addWebApp(app, webDir);
+  addApiRoutes(app, options.handlers, endings);
+  addMcpRoute(app, options, endings);
+  await addWebApp(app, options.webDir);
 }
 
-function formatPlace(place: XtrackPlace | null): string {
+function formatPlace(place: Address | null): string {
   return place === null ? "" : `${place.host}:${place.port}`;
 }
 
-function toFastifyOptions(config: Config, xtrack: () => XtrackPlace | null): FastifyServerOptions {
+function toFastifyOptions(config: Config, xtrack: ServerOptions["xtrack"]): FastifyServerOptions {
   const server = {
     headersTimeout: config.headerTimeoutMs,
     requestTimeout: config.requestTimeoutMs,

@@ -8,32 +8,34 @@ import { Refusal } from "#api/refusal.ts";
 import { given } from "#base/given.ts";
 import { nextTurn } from "#base/turns.ts";
 import type { Arrival } from "#intake/input.ts";
+import type { DecodeLimits } from "#intake/input-kind.ts";
 import type { RefusedInput } from "#intake/refused.ts";
 import type { Fault } from "#model/fault.ts";
-import type { IngestQuery, IngestRequest, Protocol, Reply, RequestHead, Trouble } from "#protocol/protocol.ts";
+import type { IngestQuery, Protocol, Reply, RequestHead, Trouble } from "#protocol/protocol.ts";
 import { doorsByRoute, type ProtocolDoor } from "#protocol/protocols.ts";
 import { type BodyQueue, type Leave, smallBodyBytes } from "#server/body-queue.ts";
-import type { Metrics } from "#server/metrics.ts";
-import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
+import { toBodyLimits, toDecodeLimits } from "#server/decode-limits.ts";
+import type { Share } from "#server/unfinished-bytes.ts";
 import { type AwaitPlace, type BodyLimits, BodyRefusal, type ReadBody, readBody, type WatchSender } from "./body.ts";
 import { toRefusal } from "./errors.ts";
-import type { KeyWatch } from "./key-watch.ts";
-import { type Busy, type Intake, isBusy } from "./ports.ts";
+import { type Busy, isBusy } from "./ports.ts";
+import type { ServerOptions } from "./server-options.ts";
 
-export interface IngestOptions {
-  readonly intake: Intake;
+type IngestOptions = Pick<ServerOptions, "intake" | "unfinished" | "queue" | "metrics" | "keyWatch">;
+
+interface Desk extends IngestOptions {
   readonly limits: BodyLimits;
-  readonly decodeLimits: IngestRequest["limits"];
-  readonly unfinished: UnfinishedBytes;
-  readonly queue: BodyQueue;
-  readonly metrics: Metrics;
-  readonly keys: KeyWatch;
-  /** Those of the registry, unless a test brings its own. */
-  readonly protocols?: readonly Protocol[];
+  readonly decodeLimits: DecodeLimits;
 }
 
-export function addIngestRoutes(app: FastifyInstance, options: IngestOptions): void {
-  for (const [name, doors] of doorsByRoute(options.protocols)) {
+/** The protocols are those of the registry, unless a test brings its own. */
+export function addIngestRoutes(
+  app: FastifyInstance,
+  options: IngestOptions & Pick<ServerOptions, "config">,
+  protocols?: readonly Protocol[],
+): void {
+  const desk = { ...options, limits: toBodyLimits(options.config), decodeLimits: toDecodeLimits(options.config) };
+  for (const [name, doors] of doorsByRoute(protocols)) {
     const { method, path, scope } = paths[name];
     const { params, query: querystring }: RouteSchemas = schemas[name];
     app.route({
@@ -41,7 +43,7 @@ export function addIngestRoutes(app: FastifyInstance, options: IngestOptions): v
       url: path,
       config: { scope },
       schema: given({ querystring, params }),
-      handler: (request, reply) => takeIn(request, reply, doors, options),
+      handler: (request, reply) => takeIn(request, reply, doors, desk),
     });
   }
 }
@@ -51,12 +53,12 @@ async function takeIn(
   request: FastifyRequest,
   reply: FastifyReply,
   doors: readonly ProtocolDoor[],
-  options: IngestOptions,
+  desk: Desk,
 ): Promise<unknown> {
-  const holding = { share: options.unfinished.open(), leave: leaveNothing };
+  const holding = { share: desk.unfinished.open(), leave: leaveNothing };
   const head = { headers: request.headers, body: noBytes };
   try {
-    return send(reply, await takeBody(request, head, doors, options, holding));
+    return send(reply, await takeBody(request, head, doors, desk, holding));
   } catch (error) {
     // Whoever reads files is not a client of the protocol, and wants the API's own words.
     const isRead = (request.query as IngestQuery).source !== undefined;
@@ -84,14 +86,14 @@ async function takeBody(
   request: FastifyRequest,
   head: { readonly headers: RequestHead["headers"]; body: Uint8Array },
   doors: readonly ProtocolDoor[],
-  { intake, limits, decodeLimits, metrics, keys, queue }: IngestOptions,
+  { intake, limits, decodeLimits, metrics, keyWatch, queue }: Desk,
   holding: Holding,
 ): Promise<Reply> {
   const arrival = toArrival(request);
   let body: ReadBody;
   try {
     checkRoom(request, queue, Number(request.headers["content-length"] ?? 0));
-    const watchSender: WatchSender = (onGone) => keys.watch(request.caller.source, onGone);
+    const watchSender: WatchSender = (onGone) => keyWatch.watch(request.caller.source, onGone);
     const awaitPlace: AwaitPlace = (sentBytes, unpackedBytes) =>
       unpackedBytes <= smallBodyBytes ? null : enter(request, queue, holding, [sentBytes, unpackedBytes]);
     const isReleased = doors.every((door) => door.copiesBody === true);

@@ -5,19 +5,16 @@ import type { ReadableStream } from "node:stream/web";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { AnswerMcp } from "#agent/mcp-http.ts";
 import { paths } from "#api/contract/paths.ts";
-import type { Handlers } from "#api/handler.ts";
-import type { Log } from "#server/log.ts";
 import { addRoute } from "./add-route.ts";
 import { type Endings, watchEnd } from "./endings.ts";
 import { createInnerApi } from "./inner-api.ts";
+import type { ServerOptions } from "./server-options.ts";
 
-export interface McpOptions {
-  readonly handlers: Handlers;
-  readonly endings: Endings;
-  readonly log: Log;
-}
-
-export function addMcpRoute(app: FastifyInstance, { handlers, endings, log }: McpOptions): void {
+export function addMcpRoute(
+  app: FastifyInstance,
+  { handlers, log }: Pick<ServerOptions, "handlers" | "log">,
+  endings: Endings,
+): void {
   // Most servers are never asked by an agent, so what speaks the protocol is loaded by the first one.
   let loading: Promise<AnswerMcp> | undefined;
   const load = async (): Promise<AnswerMcp> => {

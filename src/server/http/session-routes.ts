@@ -5,35 +5,25 @@ import type { BodyOf, ParamsOf } from "#api/contract/routes.ts";
 import type { Caller } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { version } from "#base/version.ts";
+import type { Address } from "#config/kinds.ts";
 import type { Access } from "./access.ts";
 import { addRoute } from "./add-route.ts";
 import { createKeySecret, findKey, hashKey } from "./keys.ts";
-import type { LoggedOut } from "./logged-out.ts";
 import { findLogin, formatCookie, formatLogin, loginCookie, readCookie } from "./login.ts";
 import { LoginThrottle } from "./login-throttle.ts";
 import { readOwnCommand } from "./own-command.ts";
-import type { KeyStore, StoredKey } from "./ports.ts";
+import type { StoredKey } from "./ports.ts";
+import type { ServerOptions } from "./server-options.ts";
 
-export interface XtrackPlace {
-  readonly host: string;
-  readonly port: number;
-}
+type SessionOptions = Pick<ServerOptions, "config" | "keys" | "loginSecret" | "loggedOut" | "xtrack">;
 
-export interface SessionOptions {
-  readonly keys: KeyStore;
-  readonly access: Access;
-  readonly loginSecret: Uint8Array;
-  readonly loginAgeMs: number;
-  readonly loggedOut: LoggedOut;
-  /** Where XTrack workers connect, null when that is off. */
-  xtrack(): XtrackPlace | null;
-}
-
-export function addSessionRoutes(app: FastifyInstance, options: SessionOptions): void {
-  const { keys, loginSecret, loginAgeMs } = options;
+export function addSessionRoutes(app: FastifyInstance, options: SessionOptions, access: Access): void {
+  const { keys, loginSecret, loggedOut, xtrack } = options;
+  const { loginAgeMs } = options.config;
+  const toSession = (request: FastifyRequest, caller: SessionCaller) => sessionOf(request, caller, access, xtrack());
   const throttle = new LoginThrottle();
 
-  addRoute(app, "session", (request) => toSession(request, request.caller, options));
+  addRoute(app, "session", (request) => toSession(request, request.caller));
 
   addRoute(app, "login", (request, reply) => {
     const { key: secret } = request.body as BodyOf<"login">;
@@ -49,13 +39,13 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionOptions):
     const value = formatLogin(key, Date.now() + loginAgeMs, loginSecret);
     reply.header("set-cookie", formatCookie(value, Math.floor(loginAgeMs / 1000), request.protocol === "https"));
     const scopes = key.scopes.includes("admin") ? (["ingest", "read", "control", "admin"] as const) : key.scopes;
-    return toSession(request, { workspace: key.workspace, scopes: new Set(scopes) }, options);
+    return toSession(request, { workspace: key.workspace, scopes: new Set(scopes) });
   });
 
   addRoute(app, "logout", (request, reply) => {
     const login = readCookie(request.headers.cookie, loginCookie);
     const counts = login !== undefined && findLogin(login, keys.list(), Date.now(), loginSecret) !== undefined;
-    if (counts) options.loggedOut.add(login);
+    if (counts) loggedOut.add(login);
     reply.header("set-cookie", formatCookie("", 0, request.protocol === "https"));
     return { done: true };
   });
@@ -128,12 +118,9 @@ function reachable(host: string, asked: string): string {
 
 const ownCommand = readOwnCommand();
 
-function toSession(
-  request: FastifyRequest,
-  caller: Pick<Caller, "workspace" | "scopes">,
-  { access, xtrack: whereXtrack }: SessionOptions,
-) {
-  const xtrack = whereXtrack();
+type SessionCaller = Pick<Caller, "workspace" | "scopes">;
+
+function sessionOf(request: FastifyRequest, caller: SessionCaller, access: Access, xtrack: Address | null) {
   const known = caller.scopes.size > 0;
   return {
     workspace: known ? caller.workspace : "",

@@ -1,6 +1,6 @@
 import Fastify from "fastify";
 import { afterEach, expect, it } from "vitest";
-import { defaultJsonLimits } from "#base/json/value.ts";
+import { readConfig } from "#config/read-config.ts";
 import type { Input } from "#intake/input.ts";
 import type { Receipt } from "#intake/sequencer.ts";
 import type { HttpDoor, Protocol } from "#protocol/protocol.ts";
@@ -58,13 +58,12 @@ function open(respond: () => Receipt | Busy = () => ({ position: 1, accepted: 1,
     roomFor: () => null,
     backlogBytes: () => 0,
   };
-  const limits = { bytesMax: 1000, ratioMax: 100 };
+  const config = readConfig({ flags: { bodyBytesMax: "1000", bodyRatioMax: "100" }, env: {} });
   const unfinished = new UnfinishedBytes(10_000);
-  const keys = new KeyWatch({ list: () => [] });
-  const decodeLimits = { json: defaultJsonLimits };
+  const keyWatch = new KeyWatch({ list: () => [] });
   const queue = new BodyQueue(intake, 1_000_000);
-  const options = { intake, limits, unfinished, queue, decodeLimits, metrics: createMetrics(), keys };
-  addIngestRoutes(app, { ...options, protocols: [first, ...others, spans] });
+  const options = { intake, config, unfinished, queue, metrics: createMetrics(), keyWatch };
+  addIngestRoutes(app, options, [first, ...others, spans]);
   const post = (payload: Uint8Array, type: string) =>
     app.inject({ method: "POST", url: "/v1/traces", payload: Buffer.from(payload), headers: { "content-type": type } });
   return { post, inputs };

@@ -7,22 +7,21 @@ import type { Caller } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { endWithRefusal } from "./client-errors.ts";
-import type { SocketAbout, SocketIntake } from "./ports.ts";
+import type { SocketAbout } from "./ports.ts";
+import type { ServerOptions } from "./server-options.ts";
 
-export interface SocketOptions {
-  readonly sockets: SocketIntake;
-  readonly frameBytesMax: number;
-  readonly unfinished: UnfinishedBytes;
-  /** Every check an ordinary request passes; the refusal when one fails. */
-  readonly admit: (request: IncomingMessage) => { caller: Caller; address: string } | Refusal;
-}
+/** Every check an ordinary request passes; the refusal when one fails. */
+export type Admit = (request: IncomingMessage) => { caller: Caller; address: string } | Refusal;
 
-export function addSocketRoute(server: Server, options: SocketOptions): { close(): void } {
-  const { sockets, frameBytesMax, unfinished, admit } = options;
+export function addSocketRoute(
+  server: Server,
+  { sockets, config, unfinished }: Pick<ServerOptions, "sockets" | "config" | "unfinished">,
+  admit: Admit,
+): { close(): void } {
   // A WebSocket message may hold several frames, so it may be a little larger than the largest of them.
   const upgrader = new WebSocketServer({
     noServer: true,
-    maxPayload: frameBytesMax + 65_536,
+    maxPayload: config.frameBytesMax + 65_536,
     perMessageDeflate: false,
   });
   server.on("upgrade", (request, socket, head) => {

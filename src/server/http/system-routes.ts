@@ -4,18 +4,15 @@ import type { FastifyInstance } from "fastify";
 import type { QueryOf } from "#api/contract/routes.ts";
 import { toOpenApi } from "#api/openapi.ts";
 import { toReferencePage } from "#api/reference.ts";
-import type { Metrics } from "#server/metrics.ts";
 import { addRoute } from "./add-route.ts";
 import { toPageHeaders } from "./headers.ts";
-import type { Readiness } from "./ports.ts";
+import type { ServerOptions } from "./server-options.ts";
 
-export interface SystemOptions {
-  readonly readiness: Readiness;
-  readonly metrics: Metrics;
-  readonly draining: AbortSignal;
-}
-
-export function addSystemRoutes(app: FastifyInstance, { readiness, metrics, draining }: SystemOptions): void {
+export function addSystemRoutes(
+  app: FastifyInstance,
+  { readiness, metrics }: Pick<ServerOptions, "readiness" | "metrics">,
+  draining: AbortSignal,
+): void {
   // Made when somebody asks: most servers are never asked for them, and both would slow each start.
   let document: string | undefined;
   let page: string | undefined;

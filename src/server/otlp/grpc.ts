@@ -20,29 +20,24 @@ import type { Address } from "#config/kinds.ts";
 import type { Config } from "#config/settings.ts";
 import type { IngestRoute } from "#protocol/facts.ts";
 import { doorsByRoute, type ProtocolDoor } from "#protocol/protocols.ts";
-import { type BodyQueue, type Leave, smallBodyBytes } from "#server/body-queue.ts";
-import { toDecodeLimits } from "#server/decode-limits.ts";
+import { type Leave, smallBodyBytes } from "#server/body-queue.ts";
+import { toBodyLimits, toDecodeLimits } from "#server/decode-limits.ts";
 import { type Access, mayUse } from "#server/http/access.ts";
 import { type BodyLimits, toEncoding, unpack, unpackedBytesOf, watchSpeed } from "#server/http/body.ts";
 import { createSenderOf } from "#server/http/client-address.ts";
 import { toRefusal } from "#server/http/errors.ts";
 import { toRefused } from "#server/http/ingest-routes.ts";
-import { type Busy, type Intake, isBusy } from "#server/http/ports.ts";
+import { type Busy, isBusy } from "#server/http/ports.ts";
+import type { ServerOptions } from "#server/http/server-options.ts";
 import type { Metrics } from "#server/metrics.ts";
-import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
+import type { Share } from "#server/unfinished-bytes.ts";
 import { statusCode } from "#wire/otlp/reply.ts";
 import { headBytes, parseGrpcBody, toGrpcBody, toGrpcText, toRetryDetails } from "./grpc-frame.ts";
 
-export interface GrpcOptions {
-  readonly config: Config;
-  readonly access: Access;
-  readonly intake: Intake;
-  readonly metrics: Metrics;
-  readonly unfinished: UnfinishedBytes;
-  readonly queue: BodyQueue;
-}
+export type GrpcOptions = Pick<ServerOptions, "config" | "intake" | "metrics" | "unfinished" | "queue">;
 
 interface Desk extends GrpcOptions {
+  readonly access: Access;
   readonly senderOf: ReturnType<typeof createSenderOf>;
 }
 
@@ -71,10 +66,10 @@ export interface GrpcServer {
 }
 
 /** Rejects when the address cannot be listened on. */
-export async function openGrpcServer(listen: Address, options: GrpcOptions): Promise<GrpcServer> {
+export async function openGrpcServer(listen: Address, options: GrpcOptions, access: Access): Promise<GrpcServer> {
   const { config } = options;
   const doors = doorsByRoute();
-  const desk: Desk = { ...options, senderOf: createSenderOf(config.trustedProxies) };
+  const desk: Desk = { ...options, access, senderOf: createSenderOf(config.trustedProxies) };
   const sessions = new Set<ServerHttp2Session>();
   const server = createListener(config);
   server.on("session", (session) => {
@@ -160,8 +155,7 @@ async function takeCall(
     throw new GrpcFailure(statusCode.unimplemented, "Only Export of OpenTelemetry's trace, metrics and logs services.");
   }
   const caller = identify(stream, headers, desk);
-  const limits = { bytesMax: config.bodyBytesMax, ratioMax: config.bodyRatioMax };
-  const body = await readMessage(stream, headers, limits, holding, desk);
+  const body = await readMessage(stream, headers, toBodyLimits(config), holding, desk);
   metrics.bytesIn.inc({ protocol: door.protocol.facts.name }, body.length);
   const arrival = {
     ...{ workspace: caller.workspace, transport: "grpc", source: caller.source },

@@ -5,16 +5,12 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHttp } from "#base/node-http.ts";
 import type { Address } from "#config/kinds.ts";
+import type { Config } from "#config/settings.ts";
 import { checkBind, type HttpServer } from "#server/http/create-http-server.ts";
-import type { KeyStore } from "#server/http/ports.ts";
-import type { Log } from "#server/log.ts";
+import type { ServerOptions } from "#server/http/server-options.ts";
 import { type GrpcOptions, openGrpcServer } from "./grpc.ts";
 
-export interface OtlpPortsOptions extends Omit<GrpcOptions, "access"> {
-  readonly keys: KeyStore;
-  readonly log: Log;
-  readonly http: HttpServer;
-}
+type OtlpPortsOptions = GrpcOptions & Pick<ServerOptions, "keys" | "log">;
 
 export interface OtlpPorts {
   readonly grpc: Address | null;
@@ -27,13 +23,11 @@ interface Port {
   close(): Promise<void>;
 }
 
-export async function openOtlpPorts(options: OtlpPortsOptions): Promise<OtlpPorts> {
+/** `main` is the server's own, which answers what comes to the port of HTTP. */
+export async function openOtlpPorts(options: OtlpPortsOptions, main: HttpServer): Promise<OtlpPorts> {
   const { otlpGrpcAddress, otlpHttpAddress } = options.config;
-  const { access } = options.http;
-  const grpc = await open("otlp.grpc", otlpGrpcAddress, options, (address) =>
-    openGrpcServer(address, { ...options, access }),
-  );
-  const http = await open("otlp.http", otlpHttpAddress, options, (address) => openHttpPort(address, options));
+  const grpc = await open("otlp.grpc", otlpGrpcAddress, options, (at) => openGrpcServer(at, options, main.access));
+  const http = await open("otlp.http", otlpHttpAddress, options, (at) => openHttpPort(at, options.config, main));
   return {
     grpc: grpc?.address ?? null,
     http: http?.address ?? null,
@@ -68,13 +62,13 @@ async function open(
 /** Only what exporters post there; the rest of the server stays on its own port. */
 const exporterPaths = /^\/v1\/(?:traces|metrics|logs)\/?(?:\?|$)/;
 
-async function openHttpPort({ host, port }: Address, { config, http }: OtlpPortsOptions): Promise<Port> {
+async function openHttpPort({ host, port }: Address, config: Config, main: HttpServer): Promise<Port> {
   const server: Server = createHttp({
     headersTimeout: config.headerTimeoutMs,
     requestTimeout: config.requestTimeoutMs,
   });
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    if (exporterPaths.test(request.url ?? "")) http.handle(request, response);
+    if (exporterPaths.test(request.url ?? "")) main.handle(request, response);
     else response.writeHead(404).end();
   });
   server.keepAliveTimeout = config.idleTimeoutMs;
