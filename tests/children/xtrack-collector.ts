@@ -9,11 +9,7 @@ import { openTestDoors } from "../support/xtrack-doors.ts";
 const dataDir = process.argv[2] as string;
 const room = createCommandRoom();
 const collector = await openTestCollector(dataDir, room.listener);
-const control = await room.open(collector, {
-  onTrouble(cause) {
-    throw cause;
-  },
-});
+const control = await room.open(collector);
 const doors = await openTestDoors(collector, control);
 
 async function report(): Promise<object> {

@@ -132,11 +132,8 @@ describe.skipIf(natsPath === undefined)("deletions by orders", () => {
     const beforeNs = nowNs();
     await send(a, "aged", 21, 25);
     await send(b, "aged", 26, 30);
-    const deletions = new SharedDeletions({
-      collector: a.app.collector,
-      link: null,
-      onTrouble: (message) => expect.unreachable(message),
-    });
+    const tell = (message: string) => expect.unreachable(message);
+    const deletions = new SharedDeletions({ ...a.app.collector, tell }, null);
     const runs = [{ runId: "aged", groupKeys: ["default/x/aged"] }];
     await deletions.order({ workspace: "default", runs, author: "retention", beforeNs });
     await deletions.settle();

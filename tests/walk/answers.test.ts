@@ -24,7 +24,7 @@ afterAll(() => node.remove());
 
 async function openRoom(): Promise<Control> {
   const next = createCommandRoom();
-  const control = await next.open(node.collector, { onTrouble: () => undefined });
+  const control = await next.open(node.collector);
   room = next;
   open = control;
   return control;

@@ -20,10 +20,7 @@ function put(room: BlobRoom, name: string): ReturnType<BlobRoom["putBlob"]> {
 
 test("those that wait cost a start a few questions, however many they are, and those whose span came are found", async () => {
   const job = await createTestCollector();
-  const openRoom = () =>
-    createBlobRoom(job.collector, 1000, (cause) => {
-      throw cause;
-    });
+  const openRoom = () => createBlobRoom(job.collector, 1000);
   try {
     const room = await openRoom();
     for (const name of names) await put(room, name);

@@ -17,7 +17,7 @@ let doors: XtrackDoors;
 
 async function openDoors(): Promise<void> {
   const { collector } = walk;
-  control = await room.open(collector, { onTrouble: (cause) => console.error(cause) });
+  control = await room.open(collector);
   doors = await openTestDoors(collector, control, `${walk.dataDir}/x.sock`);
 }
 

@@ -29,8 +29,8 @@ export function addAdopt(program: Command, context: Context): void {
       checkFolder(config);
       await checkStore(config);
       await withCollector(config, async (collector) => {
-        const onTrouble = (message: string): void => printLine(context, message);
-        const deletions = new SharedDeletions({ collector, link: null, onTrouble });
+        const tell = (message: string): void => printLine(context, message);
+        const deletions = new SharedDeletions({ ...collector, tell }, null);
         await deletions.settle();
         await deletions.close();
         const { applied } = collector.sequencer.position;

@@ -55,7 +55,7 @@ import { hooksOf } from "./collector-hooks.ts";
 import { EventRate } from "./event-rate.ts";
 import { createHealth } from "./health.ts";
 import { JustDeleted } from "./just-deleted.ts";
-import { configuredAgeMs, createRetention, type Retention } from "./retention.ts";
+import { configuredAgeMs, createRetention } from "./retention.ts";
 import { openRooms } from "./rooms.ts";
 import { createStoreTimes } from "./store-times.ts";
 
@@ -100,9 +100,9 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
   try {
     const peering = await meetPeers({ collector, config, log, metrics });
     closers.unshift(async () => peering?.close());
-    const deletions = openDeletions(collector, peering, log);
+    const deletions = openDeletions(collector, peering);
     closers.unshift(() => deletions.close());
-    const { control, keys, blobs, rules } = await openRooms({ collector, config, peering, log, commands });
+    const { control, keys, blobs, rules } = await openRooms({ collector, config, peering, commands });
     closers.unshift(async () => control.close());
     collector.onApplied((entry) => announceCommands(collector, control, entry));
     let doors: XtrackDoors | null = null;
@@ -152,7 +152,7 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
     peering?.start({ control, keys, onBatchesTaken: () => blobs.look(), workers: () => doors?.presence.all() ?? [] });
     const watch = await openWatch({ collector, control, config, context, peering, log, url: () => http.url });
     closers.unshift(async () => watch?.close());
-    const retention = startRetention(collector, deletions, config, log);
+    const retention = createRetention({ collector, ages: config, order: (order) => deletions.order(order) });
     closers.unshift(() => retention.close());
     const xtrack = toPlaces(doors);
     if (store.kind === "embedded") void store.starting?.then((engine) => engine.giveWay());
@@ -196,12 +196,6 @@ function forwardFrom(collector: Collector, config: Config, log: Log): Promise<Fo
   ]);
   const receiver = { url: config.forwardOtlpUrl, headers: Object.fromEntries(headers) as Record<string, string> };
   return openForwarder({ collector, dataDir: config.dataDir, receiver, log });
-}
-
-function startRetention(collector: Collector, deletions: Deletions, ages: Config, log: Log): Retention {
-  const onTrouble = (cause: unknown) =>
-    log.warn({ err: cause }, "Old runs could not be removed; trying again in an hour.");
-  return createRetention({ collector, ages, order: (order) => deletions.order(order), onTrouble });
 }
 
 async function meetPeers(parts: Omit<PeeringOptions, "onTwin"> & { readonly config: Config }): Promise<Peering | null> {
@@ -276,12 +270,11 @@ interface Deletions {
 }
 
 /** A store of its own is asked directly; on one that others may use too, an order says what it covers. */
-function openDeletions(collector: Collector, peering: Peering | null, log: Log): Deletions {
+function openDeletions(collector: Collector, peering: Peering | null): Deletions {
   if (collector.store.kind === "embedded")
     return { order: (order) => orderDeletion(collector, order), close: () => Promise.resolve() };
-  const onTrouble = (message: string, cause: unknown) => log.warn({ err: cause }, message);
-  const shared = peering?.deletions ?? new SharedDeletions({ collector, link: null, onTrouble });
-  shared.start();
+  const shared = peering?.deletions ?? new SharedDeletions(collector, null);
+  shared.catchUp();
   return shared;
 }
 

@@ -18,7 +18,6 @@ export interface RetentionOptions {
   readonly collector: Collector;
   readonly ages: ConfiguredAges;
   order(order: DeletionOrder): Promise<Receipt>;
-  onTrouble(cause: unknown): void;
 }
 
 /** The configuration, for workspaces without a setting of their own. */
@@ -44,9 +43,13 @@ const placesNs = 26n * 3_600_000_000_000n;
 const runsAtOnce = 200;
 
 export function createRetention(options: RetentionOptions): Retention {
-  let under = sweepForAll(options).catch(options.onTrouble);
+  const sweep = (): Promise<void> =>
+    sweepForAll(options).catch((cause) =>
+      options.collector.tell("Old runs could not be removed; trying again in an hour.", cause),
+    );
+  let under = sweep();
   const timer = setInterval(() => {
-    under = under.then(() => sweepForAll(options)).catch(options.onTrouble);
+    under = under.then(sweep);
   }, everyMs);
   timer.unref();
   return {
@@ -73,7 +76,7 @@ async function sweepForAll(options: RetentionOptions): Promise<void> {
 }
 
 /** Returns how many runs were deleted. */
-export async function sweepRetention(options: Omit<RetentionOptions, "onTrouble">, nowNs: bigint): Promise<number> {
+export async function sweepRetention(options: RetentionOptions, nowNs: bigint): Promise<number> {
   let deleted = 0;
   for (const [workspace, ageMs] of await readAges(options)) {
     deleted += await deleteOlder(options, workspace, nowNs - BigInt(Math.round(ageMs)) * 1_000_000n);

@@ -15,7 +15,7 @@ import { noteResent } from "#store/writer/resent.ts";
 import type { Collector, CollectorOptions } from "./collector.ts";
 import { resumeDeletions } from "./deletion.ts";
 import { untilDone } from "./intake-store.ts";
-import { readOutline } from "./outline.ts";
+import { noOutline, readOutline } from "./outline.ts";
 import type { StartSteps } from "./start-steps.ts";
 import type { StoreMeeting } from "./store-meeting.ts";
 import { upgradeGroups } from "./upgrade.ts";
@@ -31,13 +31,11 @@ interface Beginning {
   onJoined(): void;
 }
 
-export const notDeleted = "The store does not delete rows; trying again.";
-
 /** Once the store has answered: what was left open, then the rest of the journal, then new records. */
 export async function begin(
   collector: Collector,
   { met, left, idsFilled, steps, isClosing, onJoined }: Beginning,
-  options: CollectorOptions,
+  { onStarted }: Pick<CollectorOptions, "onStarted">,
 ): Promise<void> {
   const { id, store, applier, writer, sequencer, setAside, damage, versions } = collector;
   setAside.beginReplay();
@@ -54,15 +52,11 @@ export async function begin(
   ]);
   applier.state.joins.replace(joins);
   versions.note(newest);
-  const onTrouble = (cause: unknown): void => options.onTrouble(notDeleted, cause);
   const { gone } =
-    store.kind === "embedded"
-      ? await resumeDeletions(collector, { isClosing, onTrouble })
-      : { gone: Promise.resolve() };
+    store.kind === "embedded" ? await resumeDeletions(collector, isClosing) : { gone: Promise.resolve() };
   steps.end("joins");
   const onCold = (cause: unknown): void => {
-    if (!isClosing())
-      options.onTrouble("The outline of the store could not be read; the store is asked about new records.", cause);
+    if (!isClosing()) collector.tell(noOutline, cause);
   };
   // The store has all records up to here and none after, apart from some blocks of a plan that was lost. If others write too,
   // it is asked about each record.
@@ -81,8 +75,8 @@ export async function begin(
   steps.end("outline");
   await recover(sequencer, setAside);
   steps.end("records");
-  options.onStarted?.({ records, plans: left.plans.length, ...steps.all }, steps.tookMs);
-  for (const sentence of [...damage.remarks(), ...damage.sentences()]) options.onTrouble(sentence, undefined);
+  onStarted?.({ records, plans: left.plans.length, ...steps.all }, steps.tookMs);
+  for (const sentence of [...damage.remarks(), ...damage.sentences()]) collector.tell(sentence, undefined);
   onJoined();
   if (!isFresh) warmUp(collector, warming ?? warm(), isClosing).catch(onCold);
 }

@@ -26,12 +26,8 @@ const busy: Busy = { busy: true, retryAfterS: 5 };
 /** What tells a blob from others, whatever its content and its place. */
 type BlobName = Pick<BlobInput, "workspace" | "spanId" | "blobKind">;
 
-export async function createBlobRoom(
-  collector: Collector,
-  bytesMax: number,
-  onTrouble: (cause: unknown) => void,
-): Promise<BlobRoom> {
-  const room = new BlobRoom(collector, bytesMax, onTrouble);
+export async function createBlobRoom(collector: Collector, bytesMax: number): Promise<BlobRoom> {
+  const room = new BlobRoom(collector, bytesMax);
   await collector.onceJoined(() => room.restore());
   collector.onApplied(({ applied }) => {
     // A blob waits for the span that it belongs to.
@@ -44,17 +40,15 @@ export class BlobRoom implements BlobIntake {
   private readonly collector: Collector;
   private readonly blobs: BlobStore;
   private readonly bytesMax: number;
-  private readonly onTrouble: (cause: unknown) => void;
   private readonly waiting = new Map<string, BlobInput>();
   /** Object keys of blobs that the store does not know yet. */
   private readonly recent = new Map<string, string>();
   private moving: Promise<void> = Promise.resolve();
 
-  constructor(collector: Collector, bytesMax: number, onTrouble: (cause: unknown) => void) {
+  constructor(collector: Collector, bytesMax: number) {
     this.collector = collector;
     this.blobs = collector.blobs;
     this.bytesMax = bytesMax;
-    this.onTrouble = onTrouble;
   }
 
   async restore(): Promise<void> {
@@ -117,7 +111,9 @@ export class BlobRoom implements BlobIntake {
 
   private moveLater(blob: BlobInput, run: string): void {
     this.waiting.delete(nameOf(blob));
-    this.moving = this.moving.then(() => this.move(blob, run)).catch(this.onTrouble);
+    this.moving = this.moving
+      .then(() => this.move(blob, run))
+      .catch((cause) => this.collector.tell("A blob could not be moved; the next start tries again.", cause));
   }
 
   private async take(put: BlobPut, name: BlobName, at: string, location: string): Promise<BlobStored | Busy> {

@@ -33,7 +33,7 @@ import { createBlockMaker } from "#store/writer/blocks.ts";
 import { createOutbox } from "#store/writer/outbox.ts";
 import { noteResent } from "#store/writer/resent.ts";
 import { readOpenPlans, StoreWriter, type WriterOptions } from "#store/writer/writer.ts";
-import { begin, fillIds, isNothingStored, notDeleted, submitAgain } from "./begin.ts";
+import { begin, fillIds, isNothingStored, submitAgain } from "./begin.ts";
 import { carryOut } from "./deletion.ts";
 import { lockFolder } from "./folder-lock.ts";
 import type { ProgressNotes } from "./identity.ts";
@@ -93,6 +93,8 @@ export interface Collector {
   readonly damage: JournalDamage;
   readonly versions: StateVersions;
   readonly unstored: UnstoredState;
+  /** Tells whoever runs the server of something that failed and stops nothing else. */
+  tell(message: string, cause: unknown): void;
   /** Called for every input after it was applied, in order. */
   onApplied(listener: (applied: AppliedInput) => void): void;
   /** Called with the last journal record that is in the store, and with the batches since the call before. */
@@ -199,11 +201,7 @@ async function openWithStore(
     rowsInUse.forgotten(hub.keptFrom - 1);
     // A deletion that was set aside deletes nothing.
     const deleted = entry.applied.faults.length === 0 ? deletedBy(input) : null;
-    if (deleted !== null)
-      carryOut(collector, deleted, position, {
-        isClosing,
-        onTrouble: (cause) => tell(notDeleted, cause),
-      });
+    if (deleted !== null) carryOut(collector, deleted, position, isClosing);
   };
   const start = { applied: Math.max(storedTo, journal.state().firstPosition - 1), durable };
   const applied = (): number => sequencer.position.applied;
@@ -218,7 +216,7 @@ async function openWithStore(
   };
   const collector = assemble({
     ...{ id, store, blobs, journal, writer, sequencer, applier, hub, setAside, damage, versions, unstored },
-    ...{ listeners, storedListeners, notes: met.notes, onClose, closeStore, onTrouble: tell },
+    ...{ listeners, storedListeners, notes: met.notes, onClose, closeStore, tell },
     ...{ joined: joined.promise, patience: met.later === null ? patience : none },
   });
   const begun = begin(collector, { met, left, idsFilled, steps, isClosing, onJoined: () => joined.resolve() }, options);
@@ -321,7 +319,6 @@ type Parts = Omit<
   /** Settles when the store has answered and what the journal held is applied. */
   readonly joined: Promise<void>;
   readonly patience: Patience;
-  onTrouble(message: string, cause: unknown): void;
   closeStore(): Promise<void>;
   onClose(): void;
 };
@@ -345,7 +342,7 @@ function assemble(parts: Parts): Collector {
       const first = parts.joined.then(() => isDoneAtOnce(task));
       const isDone = await parts.patience.within(first);
       if (isDone === true) return;
-      const retold = (cause: unknown): void => parts.onTrouble("Something could not be read from the store.", cause);
+      const retold = (cause: unknown): void => parts.tell("Something could not be read from the store.", cause);
       first.then((isDoneLate) => (isDoneLate ? undefined : untilDone(task))).catch(retold);
     },
     async queryable(position) {

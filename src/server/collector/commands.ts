@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { nowNs } from "#base/clock.ts";
 import { type CommandStep, fromCommandRow, toStateChange } from "#control/command.ts";
 import type { WorkerNews } from "#control/confirm.ts";
-import { Control, type OtherCollectors } from "#control/control.ts";
+import { Control, type ControlPorts } from "#control/control.ts";
 import type { AppliedInput } from "#intake/gathering.ts";
 import { toAudit } from "#model/audit.ts";
 import { groupKinds, groupPrefix } from "#model/group-key.ts";
@@ -23,15 +23,11 @@ export interface CommandRoom {
   /** To be given to the collector when it is opened. */
   readonly listener: (applied: AppliedInput) => void;
   /** Loads the commands there are; from then on they flow. */
-  open(collector: Collector, options: CommandRoomOptions): Promise<Control>;
+  open(collector: Collector, several?: SeveralCollectors): Promise<Control>;
 }
 
-export interface CommandRoomOptions {
-  onTrouble(cause: unknown): void;
-  /** The id of a new command; it begins with `name` if there is one. */
-  createId?(name?: string): string;
-  readonly others?: OtherCollectors;
-}
+/** Of a collector that is not alone. */
+type SeveralCollectors = Required<Pick<ControlPorts, "createId" | "others">>;
 
 /** A recovery with more news than this concerns workers that went on long ago without their commands. */
 const earlyNewsMax = 100_000;
@@ -47,13 +43,14 @@ export function createCommandRoom(): CommandRoom {
         for (const news of toWorkerNews(entry.applied.parts, entry.input.workspace, (key: string) => key))
           early.push(news);
     },
-    async open(collector, options) {
+    async open(collector, several) {
       const runOf = (groupKey: GroupName) => collector.applier.state.runOf(groupKey);
       const control = new Control({
         nowNs,
         createId: (name) => name ?? randomUUID(),
-        ...options,
+        ...several,
         record: (steps) => record(collector, steps),
+        onTrouble: (cause) => collector.tell("A command's step could not be recorded.", cause),
       });
       hear = ({ input, applied }) => {
         for (const news of toWorkerNews(applied.parts, input.workspace, runOf)) tell(control, news);

@@ -6,21 +6,10 @@ import { dirname } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ProtocolApplier } from "#intake/applier.ts";
 import { type DeletedRun, toDeletionInput } from "#intake/changes.ts";
-import type { Receipt, Sequencer } from "#intake/sequencer.ts";
-import type { BlobStore } from "#store/blobs/blob-store.ts";
+import type { Receipt } from "#intake/sequencer.ts";
 import { deleteBlobRows, deleteFirings, deleteGroups, readHiddenGroups, readObjectKeys } from "#store/delete-groups.ts";
-import type { Store } from "#store/store.ts";
-import type { StoreWriter } from "#store/writer/writer.ts";
 import type { Collector } from "./collector.ts";
 import { untilDone } from "./intake-store.ts";
-
-interface Parts {
-  readonly store: Store;
-  readonly blobs: BlobStore;
-  readonly applier: ProtocolApplier;
-  readonly writer: StoreWriter;
-  readonly sequencer: Sequencer;
-}
 
 export interface DeletionOrder {
   readonly workspace: string;
@@ -46,9 +35,21 @@ export async function orderDeletion(
  * Removes what an order has hidden, once everything before it is stored. If the engine goes away in between, this is done
  * again, or finished at the next start if the collector closes.
  */
-export function carryOut(collector: Parts, runs: readonly DeletedRun[], position: number, hooks: Hooks): void {
-  const groupKeys = runs.flatMap((run) => run.groupKeys);
-  void leave(collector.applier, groupKeys, remove(collector, position, hooks));
+export function carryOut(
+  collector: Collector,
+  runs: readonly DeletedRun[],
+  position: number,
+  isClosing: () => boolean,
+): void {
+  const removed = untilTaken(collector, isClosing, async () => {
+    await collector.writer.storedUpTo(position);
+    await removeHidden(collector);
+  });
+  void leave(
+    collector.applier,
+    runs.flatMap((run) => run.groupKeys),
+    removed,
+  );
 }
 
 const never = new Promise<never>(() => undefined);
@@ -67,29 +68,21 @@ export async function leave(
   if (await gone) await forgotten;
 }
 
-interface Hooks {
-  isClosing(): boolean;
-  onTrouble(cause: unknown): void;
-}
-
 const retryMsMax = 60_000;
 
-function remove(collector: Parts, position: number, hooks: Hooks): Promise<boolean> {
-  return untilTaken(async () => {
-    await collector.writer.storedUpTo(position);
-    await removeHidden(collector);
-  }, hooks);
-}
-
 /** A store that refuses (a replica is down, a limit, a right) may agree later. False if the process ends first. */
-export async function untilTaken(work: () => Promise<void>, hooks: Hooks): Promise<boolean> {
-  for (let attempt = 1; !hooks.isClosing(); attempt++) {
+export async function untilTaken(
+  { tell }: Pick<Collector, "tell">,
+  isClosing: () => boolean,
+  work: () => Promise<void>,
+): Promise<boolean> {
+  for (let attempt = 1; !isClosing(); attempt++) {
     try {
       await work();
       return true;
     } catch (error) {
-      if (hooks.isClosing()) break;
-      if (Number.isInteger(Math.log2(attempt))) hooks.onTrouble(error);
+      if (isClosing()) break;
+      if (Number.isInteger(Math.log2(attempt))) tell("The store does not delete rows; trying again.", error);
       await sleep(Math.min(retryMsMax, 50 * 2 ** attempt), undefined, { ref: false });
     }
   }
@@ -100,10 +93,13 @@ export async function untilTaken(work: () => Promise<void>, hooks: Hooks): Promi
  * Finishes a deletion that a stopped process left half done, while the server works and records of its groups wait. Resolves
  * with the promise of its end.
  */
-export async function resumeDeletions(collector: Parts, hooks: Hooks): Promise<{ readonly gone: Promise<unknown> }> {
+export async function resumeDeletions(
+  collector: Collector,
+  isClosing: () => boolean,
+): Promise<{ readonly gone: Promise<unknown> }> {
   const hidden = await untilDone(() => readHiddenGroups(collector.store));
   if (hidden.length === 0) return { gone: Promise.resolve() };
-  const gone = untilTaken(() => removeHidden(collector), hooks);
+  const gone = untilTaken(collector, isClosing, () => removeHidden(collector));
   void leave(
     collector.applier,
     hidden.map(({ group_key }) => group_key),
@@ -113,7 +109,7 @@ export async function resumeDeletions(collector: Parts, hooks: Hooks): Promise<{
 }
 
 /** Blobs go first: without its groups a run is not found again. */
-async function removeHidden({ store, blobs }: Pick<Parts, "store" | "blobs">): Promise<void> {
+async function removeHidden({ store, blobs }: Collector): Promise<void> {
   const hidden = await readHiddenGroups(store);
   if (hidden.length === 0) return;
   const keys = hidden.map(({ group_key }) => group_key);

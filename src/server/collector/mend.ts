@@ -16,7 +16,7 @@ import { readJoins } from "#store/reader/joins.ts";
 import type { Store } from "#store/store.ts";
 import type { StoreWriter, WriterOptions } from "#store/writer/writer.ts";
 import { untilDone } from "./intake-store.ts";
-import { readOutline } from "./outline.ts";
+import { noOutline, readOutline } from "./outline.ts";
 
 export interface MenderParts {
   readonly store: Store;
@@ -103,8 +103,7 @@ function createWarmer({ store, applier, isClosing, onTrouble }: MenderParts): ()
     isRunning = true;
     run()
       .catch((cause) => {
-        if (!isClosing())
-          onTrouble("The outline of the store could not be read; the store is asked about new records.", cause);
+        if (!isClosing()) onTrouble(noOutline, cause);
       })
       .finally(() => {
         isRunning = false;

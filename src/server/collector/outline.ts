@@ -29,6 +29,8 @@ const componentHoursMax = 24 * 365;
 const componentsMax = 20_000;
 const ledgerNs = 24n * 3600n * 1_000_000_000n;
 
+export const noOutline = "The outline of the store could not be read; the store is asked about new records.";
+
 /**
  * `wholeTo`: the store may hold some rows of journal records behind this one, but neither all of their rows nor what the
  * small tables say of them. Null when it holds none.

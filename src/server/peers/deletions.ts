@@ -16,12 +16,8 @@ import { readGroupsOfRuns } from "#store/reader/run-names.ts";
 import { readGroupRows } from "#store/reader/state-rows.ts";
 import { readStoredPositions, removeCovered, reviveLeft } from "#store/remove-covered.ts";
 
-export interface SharedDeletionsOptions {
-  readonly collector: Collector;
-  /** Null with one collector, or without a bus. */
-  readonly link: { readonly bus: Bus; readonly peers: Peers } | null;
-  onTrouble(message: string, cause: unknown): void;
-}
+/** Null with one collector, or without a bus. */
+type Link = { readonly bus: Bus; readonly peers: Peers } | null;
 
 /** A collector that does not report its position within this time is covered as far as it is known. */
 const positionMs = 2000;
@@ -38,7 +34,8 @@ const windowNs = 600n * 1_000_000_000n;
 const startWindowNs = 30n * 86_400n * 1_000_000_000n;
 
 export class SharedDeletions {
-  private readonly options: SharedDeletionsOptions;
+  private readonly collector: Collector;
+  private readonly link: Link;
   private readonly timer: NodeJS.Timeout;
   /** Orders that this process has seen. */
   private readonly seen = new Set<string>();
@@ -51,17 +48,17 @@ export class SharedDeletions {
   private lookedNs: bigint | null = null;
   private closing = false;
 
-  constructor(options: SharedDeletionsOptions) {
-    this.options = options;
-    const { link } = options;
+  constructor(collector: Collector, link: Link) {
+    this.collector = collector;
+    this.link = link;
     link?.bus.answer("position", () => this.settlePosition());
     link?.bus.hear("deleted", (body) => void this.hear(body as string));
     link?.bus.hear("removed", (body) => this.awaited.get(body as string)?.());
     this.timer = setInterval(() => void this.lookNowAndThen(), lookMs).unref();
   }
 
-  /** Orders that this process has not seen: older ones, and unfinished ones. */
-  start(): void {
+  /** Takes up orders that this process has not seen: at a start older ones and unfinished ones, and after the bus was away. */
+  catchUp(): void {
     void this.look();
   }
 
@@ -69,11 +66,6 @@ export class SharedDeletions {
   async settle(): Promise<void> {
     await this.look();
     await Promise.all(this.underWay);
-  }
-
-  /** After the bus was away. */
-  catchUp(): void {
-    void this.look();
   }
 
   /** Resolves when the runs are hidden; one order after the other. */
@@ -91,7 +83,7 @@ export class SharedDeletions {
   }
 
   private async give(order: DeletionOrder): Promise<Receipt> {
-    const { collector, link } = this.options;
+    const { collector, link } = this;
     const fact = await this.toFact(order);
     this.seen.add(fact.orderId);
     const receipt = await collector.change(toChanges(fact, order), order.workspace, order.author);
@@ -105,7 +97,7 @@ export class SharedDeletions {
 
   private async toFact(order: DeletionOrder): Promise<DeletionFact> {
     const { workspace } = order;
-    const { store } = this.options.collector;
+    const { store } = this.collector;
     const { positions, keys } = await this.findWhat(order);
     const [groups, aliases, covered] = await Promise.all([
       readGroupRows(store, "groups", keys),
@@ -133,13 +125,13 @@ export class SharedDeletions {
     if (beforeNs !== undefined) return { positions: [], keys: named };
     const positions = await this.askPositions();
     const ids = runs.map(({ runId }) => runId);
-    const now = await readGroupsOfRuns(this.options.collector.store, workspace, ids);
+    const now = await readGroupsOfRuns(this.collector.store, workspace, ids);
     return { positions, keys: [...new Set([...named, ...now.map(({ groupKey }) => groupKey)])] };
   }
 
   /** How far the journals of this collector and of all that are heard have come. */
   private async askPositions(): Promise<[string, number][]> {
-    const { collector, link } = this.options;
+    const { collector, link } = this;
     const others = link?.peers.list() ?? [];
     return Promise.all([
       ...others.map(async (peer): Promise<[string, number]> => [peer.id, await this.askPosition(peer)]),
@@ -153,43 +145,43 @@ export class SharedDeletions {
     positions: readonly [string, number][],
     beforeNs?: bigint,
   ): Promise<Map<string, number>> {
-    const stored = await readStoredPositions(this.options.collector.store, keys, beforeNs);
+    const stored = await readStoredPositions(this.collector.store, keys, beforeNs);
     const covered = new Map([...stored].filter(([name]) => name !== ""));
     for (const [name, position] of positions) covered.set(name, Math.max(position, covered.get(name) ?? 0));
     return covered;
   }
 
   private async askPosition({ id, applied }: Peer): Promise<number> {
-    const answer = this.options.link?.bus.ask(id, "position", {}, positionMs);
+    const answer = this.link?.bus.ask(id, "position", {}, positionMs);
     return (await answer?.catch(() => applied)) as number;
   }
 
   /** What this collector has accepted by now. */
   private async settlePosition(): Promise<number> {
-    const { sequencer } = this.options.collector;
+    const { sequencer } = this.collector;
     const { durable } = sequencer.position;
-    const stored = this.options.collector.drained().catch(() => undefined);
+    const stored = this.collector.drained().catch(() => undefined);
     await Promise.race([stored, sleep(storeMs, undefined, { ref: false })]);
     return durable;
   }
 
   private async hear(orderId: string): Promise<void> {
-    const { collector, onTrouble } = this.options;
+    const { collector } = this;
     try {
       for (const fact of await readOrders(collector.store, { orderId })) this.take(fact);
     } catch (cause) {
-      onTrouble("An order to delete runs could not be read; trying again.", cause);
+      collector.tell("An order to delete runs could not be read; trying again.", cause);
     }
   }
 
   private async lookNowAndThen(): Promise<void> {
-    const isConnected = this.options.link?.bus.isConnected === true;
+    const isConnected = this.link?.bus.isConnected === true;
     if (!isConnected || this.looks++ % looksWhileConnected === 0) await this.look();
   }
 
   private async look(): Promise<void> {
     if (this.closing) return;
-    const { collector, onTrouble } = this.options;
+    const { collector } = this;
     try {
       const now = nowNs();
       const { lookedNs } = this;
@@ -198,7 +190,7 @@ export class SharedDeletions {
       for (const fact of await readOrders(collector.store, { sinceNs: fromNs })) this.take(fact);
       this.lookedNs = now;
     } catch (cause) {
-      if (!this.closing) onTrouble("Orders to delete runs could not be read; trying again.", cause);
+      if (!this.closing) collector.tell("Orders to delete runs could not be read; trying again.", cause);
     }
   }
 
@@ -212,7 +204,7 @@ export class SharedDeletions {
     this.underWay.add(work);
     work
       .catch((cause) => {
-        if (!this.closing) this.options.onTrouble("The next start will finish a deletion.", cause);
+        if (!this.closing) this.collector.tell("The next start will finish a deletion.", cause);
       })
       .finally(() => this.underWay.delete(work));
   }
@@ -222,7 +214,7 @@ export class SharedDeletions {
    * groups waits until their rows are gone; everything else goes on.
    */
   private async carryOut(fact: DeletionFact, isOwn: boolean): Promise<void> {
-    const { collector } = this.options;
+    const { collector } = this;
     const covered = fact.covered[collector.id] ?? 0;
     const isLate = collector.writer.stored < covered;
     if (isLate) await collector.writer.storedUpTo(covered);
@@ -231,7 +223,7 @@ export class SharedDeletions {
 
   /** False if the process ends first: the next start reads the order again. */
   private async remove(fact: DeletionFact, isOwn: boolean, isLate: boolean): Promise<boolean> {
-    const { collector, link } = this.options;
+    const { collector, link } = this;
     const { store, blobs } = collector;
     const isDone = fact.isDone || (!isOwn && (await this.isRemovedElsewhere(fact)));
     if (isDone && !isLate)
@@ -248,7 +240,7 @@ export class SharedDeletions {
   }
 
   private async isRemovedElsewhere({ orderId }: DeletionFact): Promise<boolean> {
-    if (this.options.link?.bus.isConnected !== true) return false;
+    if (this.link?.bus.isConnected !== true) return false;
     const told = Promise.withResolvers<boolean>();
     this.awaited.set(orderId, () => told.resolve(true));
     const isTold = await Promise.race([told.promise, sleep(patienceMs, false, { ref: false })]);
@@ -257,9 +249,7 @@ export class SharedDeletions {
   }
 
   private untilTaken(work: () => Promise<void>): Promise<boolean> {
-    const onTrouble = (cause: unknown): void =>
-      this.options.onTrouble("The store does not delete rows; trying again.", cause);
-    return untilTaken(work, { isClosing: () => this.closing, onTrouble });
+    return untilTaken(this.collector, () => this.closing, work);
   }
 }
 

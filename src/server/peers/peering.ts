@@ -59,7 +59,7 @@ export class Peering {
 
   constructor(options: PeeringOptions) {
     this.options = options;
-    const { collector, log, metrics } = options;
+    const { collector, metrics } = options;
     metrics.busConnected.set(0);
     metrics.collectors.set(1);
     this.bus = this.openBus();
@@ -69,10 +69,9 @@ export class Peering {
     this.live = new LiveFanIn(collector.hub, this.bridge);
     this.directory = new WorkerDirectory(this.bus, () => this.places());
     this.others = createClaims(this.bus, this.peers, this.directory, () => this.parts?.control ?? null);
-    const onTrouble = (message: string, cause: unknown) => log.warn({ err: cause }, message);
-    this.deletions = new SharedDeletions({ collector, link: { bus: this.bus, peers: this.peers }, onTrouble });
+    this.deletions = new SharedDeletions(collector, { bus: this.bus, peers: this.peers });
     this.sights = createSights(this.bus, () => this.peers);
-    this.news = new StateNews(this.bus, collector, onTrouble);
+    this.news = new StateNews(this.bus, collector);
     collector.onApplied(() => this.peers.hurry());
     collector.onStored(() => this.peers.hurry());
   }
@@ -140,7 +139,7 @@ export class Peering {
         }
         this.parts?.control.retry();
       },
-      onTrouble: (message, cause) => log.warn({ err: cause }, message),
+      onTrouble: collector.tell,
     });
   }
 

@@ -45,7 +45,6 @@ const recentNs = 600n * 1_000_000_000n;
 export class StateNews {
   private readonly bus: Bus;
   private readonly collector: Collector;
-  private readonly onTrouble: (message: string, cause: unknown) => void;
   private parts: PeeringParts | null = null;
   private readonly batches: BatchNews;
   /** Changes that are not stored yet. */
@@ -60,10 +59,9 @@ export class StateNews {
   private hasMissed = false;
   private closing = false;
 
-  constructor(bus: Bus, collector: Collector, onTrouble: (message: string, cause: unknown) => void) {
+  constructor(bus: Bus, collector: Collector) {
     this.bus = bus;
     this.collector = collector;
-    this.onTrouble = onTrouble;
     this.batches = new BatchNews(collector, {
       read: (what, task) => this.read(what, task),
       onTaken: () => this.parts?.onBatchesTaken(),
@@ -188,7 +186,7 @@ export class StateNews {
       if (this.closing) return;
       await task().catch((cause) => {
         this.hasMissed = true;
-        this.onTrouble(`What other collectors changed could not be read: ${what}.`, cause);
+        this.collector.tell(`What other collectors changed could not be read: ${what}.`, cause);
       });
     });
   }
