@@ -9,6 +9,7 @@
 // batch that the archive calls known is in it with all its rows, and one that is not may be sent again.
 
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -61,7 +62,8 @@ export async function* writeBackup(
   signal: AbortSignal = new AbortController().signal,
 ): AsyncGenerator<Uint8Array> {
   const { store } = collector;
-  await Promise.race([collector.drained(), whenAborted(signal)]);
+  // It cannot be stopped, and a caller who has gone need not wait for it.
+  await Promise.race([collector.drained(), once(signal, "abort")]);
   signal.throwIfAborted();
   const folder = join(dataDir, "tmp", `backup-${process.pid}-${Date.now()}`);
   await mkdir(folder, { recursive: true });
@@ -98,11 +100,6 @@ export async function* writeBackup(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** For work that cannot be stopped, and that a caller who has gone need not wait for. */
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 interface ReadTable {

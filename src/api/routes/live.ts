@@ -1,5 +1,6 @@
 // GET /live: what just happened, as server-sent events.
 
+import { once } from "node:events";
 import type { ApiContext, Route } from "#api/context.ts";
 import { FileBody } from "#api/handler.ts";
 import { formatJson } from "#base/json/format.ts";
@@ -37,7 +38,7 @@ async function* stream(
   };
   const subscription = context.hub.subscribe({ workspace, runs, after }, { send, backlogBytes: () => waitingBytes });
   const timer = setInterval(() => send([{ id: "", name: "stats", data: context.liveStats() }]), statsMs);
-  const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  const ended = once(signal, "abort");
   try {
     while (!signal.aborted) {
       if (waiting.length === 0) await Promise.race([ended, new Promise<void>((resolve) => (wake = resolve))]);

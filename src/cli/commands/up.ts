@@ -1,5 +1,6 @@
 // tributary up: the server.
 
+import { once } from "node:events";
 import type { Command } from "commander";
 import { createClient } from "#cli/client.ts";
 import { type Context, paint, type RunningServer } from "#cli/context.ts";
@@ -41,9 +42,6 @@ export function printAddresses(context: Context, server: RunningServer, dataDir:
   printLine(context, `${name("Data")}${dataDir}`);
 }
 
-export function waitForStop(stop: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (stop.aborted) resolve();
-    else stop.addEventListener("abort", () => resolve(), { once: true });
-  });
+export async function waitForStop(stop: AbortSignal): Promise<void> {
+  if (!stop.aborted) await once(stop, "abort");
 }

@@ -2,6 +2,7 @@
 // that a worker which ends its side still gets its last acks.
 
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { chmod, lstat, rename, unlink } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import {
@@ -109,7 +110,8 @@ function serve(socket: Socket, transport: Transport, { ports, rules, counters }:
 }
 
 async function listenPort(server: Server, { host, port }: { host: string; port: number }): Promise<ListenAddress> {
-  await listening(server, () => server.listen({ host, port, backlog: 4096 }));
+  server.listen({ host, port, backlog: 4096 });
+  await once(server, "listening");
   const bound = server.address();
   return { host, port: typeof bound === "object" && bound !== null ? bound.port : port };
 }
@@ -119,21 +121,11 @@ async function listenPort(server: Server, { host, port }: { host: string; port: 
 async function listenPath(server: Server, path: string): Promise<ListenAddress> {
   await refuseUsedPath(path);
   const beside = `${path}.${randomBytes(3).toString("hex")}`;
-  await listening(server, () => server.listen({ path: beside, backlog: 4096 }));
+  server.listen({ path: beside, backlog: 4096 });
+  await once(server, "listening");
   await chmod(beside, 0o600);
   await rename(beside, path);
   return { path };
-}
-
-function listening(server: Server, listen: () => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.once("listening", () => {
-      server.off("error", reject);
-      resolve();
-    });
-    listen();
-  });
 }
 
 async function refuseUsedPath(path: string): Promise<void> {
@@ -143,13 +135,14 @@ async function refuseUsedPath(path: string): Promise<void> {
   if (isUsed) throw Object.assign(new Error(`${path} is in use`), { code: "EADDRINUSE" });
 }
 
-function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect(path);
-    probe.once("connect", () => {
-      probe.destroy();
-      resolve(true);
-    });
-    probe.once("error", () => resolve(false));
-  });
+async function answers(path: string): Promise<boolean> {
+  const probe = connect(path);
+  try {
+    await once(probe, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    probe.destroy();
+  }
 }
