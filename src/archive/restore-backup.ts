@@ -5,8 +5,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { writeDurably } from "#base/durable-file.ts";
-import { nodeFiles } from "#base/files.ts";
+import { writeDurableText } from "#base/durable-file.ts";
 import { decodeTarHeader, tarBlockBytes, tarPadding } from "#base/tar.ts";
 import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
 import { createStore } from "#store/client.ts";
@@ -35,7 +34,7 @@ export async function restoreBackup(archive: string, dataDir: string): Promise<R
     const manifest = await unpack(archive, unpacked);
     await fillStore(manifest, unpacked, dataDir);
     await fillBlobs(manifest, unpacked, dataDir);
-    await writeDurably(nodeFiles, join(dataDir, "collector"), [new TextEncoder().encode(manifest.collector)]);
+    await writeDurableText(join(dataDir, "collector"), manifest.collector);
     const outbox = await createOutbox(join(dataDir, "outbox"));
     await outbox.finish(manifest.position);
     const rows = manifest.tables.reduce((sum, table) => sum + (table.rows ?? 0), 0);

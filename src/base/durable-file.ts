@@ -7,7 +7,7 @@
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 import { toOutage } from "./disk-outage.ts";
-import { type Files, readWhole, writeWhole } from "./files.ts";
+import { type Files, nodeFiles, readWhole, writeWhole } from "./files.ts";
 
 /** Writes the parts beside the file, one after the other, syncs, renames over it, syncs the folder. */
 export async function writeDurably(files: Files, path: string, parts: readonly Uint8Array[]): Promise<void> {
@@ -46,4 +46,13 @@ export async function readDurable(files: Files, path: string): Promise<Uint8Arra
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
     throw toOutage("A durable file could not be read.", cause);
   }
+}
+
+export async function readDurableText(path: string): Promise<string | undefined> {
+  const bytes = await readDurable(nodeFiles, path);
+  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+}
+
+export function writeDurableText(path: string, text: string): Promise<void> {
+  return writeDurably(nodeFiles, path, [new TextEncoder().encode(text)]);
 }

@@ -3,8 +3,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { readDurable, writeDurably } from "#base/durable-file.ts";
-import { nodeFiles } from "#base/files.ts";
+import { readDurableText, writeDurableText } from "#base/durable-file.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatCount } from "#cli/format.ts";
@@ -83,7 +82,7 @@ async function copyAll(context: Context, collector: Collector, target: Store, th
     async onPart(parts, table, count) {
       printLine(context, `${table.padEnd(18)}${formatCount(count, "row")}`);
       const progress = JSON.stringify({ ...at, done: parts } satisfies Progress);
-      await writeDurably(nodeFiles, path, [new TextEncoder().encode(progress)]);
+      await writeDurableText(path, progress);
       stopWhereAsked(context);
     },
   });
@@ -103,8 +102,7 @@ function stopWhereAsked({ stop }: Context): void {
 }
 
 async function readProgress(path: string): Promise<Progress | null> {
-  const bytes = await readDurable(nodeFiles, path);
-  return bytes === undefined ? null : (JSON.parse(new TextDecoder().decode(bytes)) as Progress);
+  return JSON.parse((await readDurableText(path)) ?? "null") as Progress | null;
 }
 
 /** To the bucket of the settings; without one, blobs stay where they are. Says what became of them. */

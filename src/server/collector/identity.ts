@@ -6,8 +6,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowNs } from "#base/clock.ts";
-import { readDurable, writeDurably } from "#base/durable-file.ts";
-import { nodeFiles } from "#base/files.ts";
+import { readDurableText, writeDurableText } from "#base/durable-file.ts";
 import {
   type KnownCollector,
   noteCollector,
@@ -37,14 +36,14 @@ export class ForeignFolder extends Error {
 
 /** The name in the folder, which is given one if it has none. */
 async function readCollectorId(dataDir: string): Promise<string> {
-  const known = await readText(join(dataDir, "collector"));
+  const known = await readDurableText(join(dataDir, "collector"));
   return known ?? renameCollector(dataDir);
 }
 
 /** From the next start on, the folder is another collector's. */
 export async function renameCollector(dataDir: string): Promise<string> {
   const id = toNonce();
-  await writeText(join(dataDir, "collector"), id);
+  await writeDurableText(join(dataDir, "collector"), id);
   return id;
 }
 
@@ -76,7 +75,7 @@ export async function enrol(
   let { id } = before;
   if (store.kind === "embedded") return new ProgressNotes(store, { id, epoch });
   const path = join(dataDir, "membership");
-  const text = await readText(path);
+  const text = await readDurableText(path);
   const member = text === undefined ? null : (JSON.parse(text) as Membership);
   const installation = await joinInstallation(store, member);
   const known = await readCollector(store, id);
@@ -88,10 +87,10 @@ export async function enrol(
     onRenamed(`${sentence} It goes on as collector ${id}.`);
   }
   const epochs = why === null ? (member?.epochs ?? []).slice(-1) : [];
-  await writeText(path, JSON.stringify({ installation, epochs: [...epochs, epoch] } satisfies Membership));
+  await writeDurableText(path, JSON.stringify({ installation, epochs: [...epochs, epoch] } satisfies Membership));
   const noted = why === null ? (known?.position ?? 0) : 0;
   await noteCollector(store, { collector: id, epoch, position: noted, version: nowNs() });
-  await writeText(path, JSON.stringify({ installation, epochs: [epoch] } satisfies Membership));
+  await writeDurableText(path, JSON.stringify({ installation, epochs: [epoch] } satisfies Membership));
   return new ProgressNotes(store, { id, epoch });
 }
 
@@ -155,13 +154,4 @@ export class ProgressNotes {
       .then(() => noteCollector(this.store, { collector, epoch, position, version: nowNs() }))
       .catch(() => undefined);
   }
-}
-
-async function readText(path: string): Promise<string | undefined> {
-  const bytes = await readDurable(nodeFiles, path);
-  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
-}
-
-function writeText(path: string, text: string): Promise<void> {
-  return writeDurably(nodeFiles, path, [new TextEncoder().encode(text)]);
 }

@@ -2,8 +2,7 @@
 // store.
 
 import { join } from "node:path";
-import { readDurable, writeDurably } from "#base/durable-file.ts";
-import { nodeFiles } from "#base/files.ts";
+import { readDurableText, writeDurableText } from "#base/durable-file.ts";
 import type { StateRow } from "#model/state-tables.ts";
 
 type KeyRow = StateRow<"keys">;
@@ -23,10 +22,8 @@ export class KeyCopy {
   }
 
   async read(): Promise<KeyRow[]> {
-    const bytes = await readDurable(nodeFiles, this.path);
-    if (bytes === undefined) return [];
-    this.last = new TextDecoder().decode(bytes);
-    const rows = JSON.parse(this.last) as Record<keyof KeyRow, string>[];
+    this.last = (await readDurableText(this.path)) ?? "";
+    const rows = JSON.parse(this.last || "[]") as Record<keyof KeyRow, string>[];
     return rows.map(
       (row) => ({ ...row, created_ns: BigInt(row.created_ns), version: BigInt(row.version) }) as unknown as KeyRow,
     );
@@ -42,7 +39,7 @@ export class KeyCopy {
     const rows = [...this.rows.values()].sort((a, b) => (a.key_id < b.key_id ? -1 : 1));
     const text = JSON.stringify(rows, (_name, value: unknown) => (typeof value === "bigint" ? String(value) : value));
     if (text === this.last) return;
-    await writeDurably(nodeFiles, this.path, [new TextEncoder().encode(text)]);
+    await writeDurableText(this.path, text);
     this.last = text;
   }
 }

@@ -8,8 +8,7 @@ import { join } from "node:path";
 import { createBuilders, finish, type OtlpRequest, toRequests } from "#archive/otlp/export-requests.ts";
 import { postRequest, type Receiver, RequestRefused } from "#archive/otlp/post-request.ts";
 import { OtlpConverter } from "#archive/otlp/to-otlp.ts";
-import { readDurable, writeDurably } from "#base/durable-file.ts";
-import { nodeFiles } from "#base/files.ts";
+import { readDurableText, writeDurableText } from "#base/durable-file.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import type { Log } from "#server/log.ts";
 import { readGroupsBetween, streamJournal } from "#store/reader/record-rows.ts";
@@ -31,7 +30,7 @@ const troubleWaitMs = 5000;
 export async function openForwarder(options: ForwardOptions): Promise<Forwarder> {
   const { collector, dataDir, receiver } = options;
   const path = join(dataDir, "forward-otlp");
-  const kept = parseKept(await readDurable(nodeFiles, path));
+  const kept = parseKept(await readDurableText(path));
   // A different receiver gets only what arrives from now on.
   const isSame = kept !== null && kept.url === receiver.url;
   const start = isSame ? Math.min(kept.position, collector.writer.stored) : collector.writer.stored;
@@ -122,7 +121,7 @@ export class Forwarder {
       for (const request of finish(builders)) await this.post(request);
     }
     const kept = JSON.stringify({ url: this.options.receiver.url, position: to });
-    await writeDurably(nodeFiles, this.path, [Buffer.from(kept)]);
+    await writeDurableText(this.path, kept);
     this.position = to;
   }
 
@@ -162,8 +161,7 @@ export class Forwarder {
   }
 }
 
-function parseKept(bytes: Uint8Array | undefined): { readonly url: string; readonly position: number } | null {
-  if (bytes === undefined) return null;
-  const { url, position } = JSON.parse(Buffer.from(bytes).toString()) as { url?: unknown; position?: unknown };
+function parseKept(text: string | undefined): { readonly url: string; readonly position: number } | null {
+  const { url, position } = JSON.parse(text ?? "{}") as { url?: unknown; position?: unknown };
   return typeof url === "string" && typeof position === "number" ? { url, position } : null;
 }
