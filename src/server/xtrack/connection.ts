@@ -18,6 +18,13 @@ export interface ConnectionRules {
   readonly outgoing: OutgoingLimits;
 }
 
+/** What all connections of a door share. */
+export interface DoorParts {
+  readonly rules: ConnectionRules;
+  readonly ports: ConnectionPorts;
+  readonly counters: ConnectionCounters;
+}
+
 export interface ConnectionPorts {
   readonly sink: Pick<IntakeSink, "openStream" | "isCrowded">;
   readonly gate: Gate;
@@ -64,8 +71,6 @@ export interface ConnectionCounters extends OutgoingCounters {
   timedOut: number;
   /** Turned away because too many were open. */
   overLimit: number;
-  /** Closed because all frames that were arriving took too much memory. */
-  overMemory: number;
   /** Ended by a reset instead of an end of stream. */
   resets: number;
   bytes: number;
@@ -74,16 +79,10 @@ export interface ConnectionCounters extends OutgoingCounters {
 }
 
 export function createConnectionCounters(): ConnectionCounters {
-  const zeros = {
-    accepted: 0,
-    open: 0,
-    unauthorized: 0,
-    unauthorizedBytes: 0,
-    timedOut: 0,
-    overLimit: 0,
-    overMemory: 0,
+  return {
+    ...{ accepted: 0, open: 0, unauthorized: 0, unauthorizedBytes: 0, timedOut: 0, overLimit: 0 },
+    ...{ resets: 0, bytes: 0, pauses: 0, acksSent: 0, acksDropped: 0, commandsSent: 0 },
   };
-  return { ...zeros, resets: 0, bytes: 0, pauses: 0, acksSent: 0, acksDropped: 0, commandsSent: 0 };
 }
 
 /** How long the last acks may take to leave. */
@@ -190,7 +189,6 @@ export class Connection {
   /** What came of the frame is kept as torn; a worker that waits for acks sends it again. */
   private turnAway(): void {
     if (this.ending !== null) return;
-    this.counters.overMemory++;
     this.ports.onRefused?.("xtrack_memory", this.carrier.address);
     this.carrier.destroy();
   }

@@ -13,9 +13,9 @@ import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { findLooseAcks } from "#wire/xtrack/loose-acks.ts";
 import { type DecodedXtrack, decodeXtrack, type StreamChunk, XtrackStream } from "#wire/xtrack/stream.ts";
 import { type Gatherer, smallPieceBytes } from "./gatherer.ts";
+import type { IntakeSink } from "./intake-sink.ts";
 import { findAsk, findSpeakers, type Speaker, toOutcomes } from "./outcomes.ts";
 import type { EventOutcome, StreamEnd, StreamEvents, StreamOrigin } from "./ports.ts";
-import type { PresenceBook } from "./presence.ts";
 
 export interface IntakeSinkOptions {
   submit(input: XtrackFramesInput, decoded?: Decoded): Submitted;
@@ -44,23 +44,6 @@ export interface IntakeCounters {
   gatheredBytes: number;
   /** Decoded, waiting for room in the journal. */
   heldBytes: number;
-}
-
-/** What streams ask of their sink. */
-export interface Room {
-  readonly options: IntakeSinkOptions;
-  readonly presence: PresenceBook;
-  readonly counters: IntakeCounters;
-  /** Takes a record that the journal had no room for; false when it is lost. */
-  hold(holder: RecordHolder, record: Pick<FrameRecord, "input" | "decoded">): boolean;
-  /** Who gathers the small pieces of streams like this one. */
-  gathererOf(origin: StreamOrigin): Gatherer;
-  /** Calls `work` in its turn; that of little work comes with others of its kind. */
-  takeTurn(stream: FrameStream, isLittle: boolean): void;
-  /** Records wait for room in the journal: a new one gets in line. */
-  isCrowded(): boolean;
-  /** The stream is over. */
-  leave(stream: FrameStream): void;
 }
 
 /** Who keeps records that the journal had no room for. */
@@ -103,7 +86,7 @@ export class FrameStream implements RecordHolder {
   /** The peer waits for us when there is no room, so its bytes are held and never dropped. */
   isPatient = false;
   heldBytes = 0;
-  private readonly room: Room;
+  private readonly sink: IntakeSink;
   private readonly origin: StreamOrigin;
   private readonly events: StreamEvents;
   private readonly source: XtrackStream;
@@ -128,13 +111,13 @@ export class FrameStream implements RecordHolder {
   private isGivenUp = false;
   private whenSettled: (() => void) | undefined;
 
-  constructor(room: Room, origin: StreamOrigin, events: StreamEvents) {
-    this.room = room;
+  constructor(sink: IntakeSink, origin: StreamOrigin, events: StreamEvents) {
+    this.sink = sink;
     this.origin = origin;
     this.events = events;
     // Events that name no run belong to the one that the connection names.
-    this.source = new XtrackStream({ frameBytesMax: room.options.frameBytesMax, currentRun: origin.runOverride });
-    this.arriving = room.options.unfinished.open();
+    this.source = new XtrackStream({ frameBytesMax: sink.options.frameBytesMax, currentRun: origin.runOverride });
+    this.arriving = sink.options.unfinished.open();
   }
 
   /** Bytes that came and are not durable yet, without the frame that is still arriving: whoever waited for that to become durable would wait for itself. */
@@ -144,12 +127,12 @@ export class FrameStream implements RecordHolder {
 
   /** The stream owns the chunk. It never refuses one: what cannot be kept it counts. */
   push(chunk: Uint8Array): void {
-    const { room } = this;
+    const { sink } = this;
     this.gathered.push(chunk);
     this.gatheredBytes += chunk.length;
-    room.counters.gatheredBytes += chunk.length;
+    sink.counters.gatheredBytes += chunk.length;
     // Beyond the limit reading goes no faster than decoding: better a sender that waits than events that are lost.
-    while (room.counters.gatheredBytes > room.options.gatheredBytesMax && this.gathered.length > 0) this.work();
+    while (sink.counters.gatheredBytes > sink.options.gatheredBytesMax && this.gathered.length > 0) this.work();
     this.askForTurn();
   }
 
@@ -190,7 +173,7 @@ export class FrameStream implements RecordHolder {
     await this.settled();
     clearTimeout(timer);
     this.arriving.close();
-    this.room.leave(this);
+    this.sink.leave(this);
     for (const leave of this.leave.splice(0)) leave();
   }
 
@@ -198,7 +181,7 @@ export class FrameStream implements RecordHolder {
   offerHeld(): number {
     const first = this.held[0];
     const bytes = first?.input.body.length ?? 0;
-    if (first === undefined || !this.room.options.hasRoom(bytes) || !this.submit(first, undefined)) return 0;
+    if (first === undefined || !this.sink.options.hasRoom(bytes) || !this.submit(first, undefined)) return 0;
     this.held.shift();
     this.heldBytes -= bytes;
     return bytes;
@@ -216,14 +199,14 @@ export class FrameStream implements RecordHolder {
   }
 
   private askForTurn(): void {
-    if (this.hasWork()) this.room.takeTurn(this, this.mayWait());
+    if (this.hasWork()) this.sink.takeTurn(this, this.mayWait());
   }
 
   /** For the small pieces of others. */
   private mayWait(): boolean {
-    const { lastSpeaker, origin, room } = this;
+    const { lastSpeaker, origin, sink } = this;
     if (this.isEnding || !this.isShareable(this.gatheredBytes)) return false;
-    return lastSpeaker === undefined || !room.options.isFollowed(origin.workspace, lastSpeaker.runId);
+    return lastSpeaker === undefined || !sink.options.isFollowed(origin.workspace, lastSpeaker.runId);
   }
 
   private takeGathered(): void {
@@ -235,7 +218,7 @@ export class FrameStream implements RecordHolder {
     const chunks = this.gathered.splice(0, count);
     this.chunksJoined = count;
     this.gatheredBytes -= bytes;
-    this.room.counters.gatheredBytes -= bytes;
+    this.sink.counters.gatheredBytes -= bytes;
     const joined = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
     const framesBefore = this.frames;
     if (this.isShareable(joined.length)) this.share(joined);
@@ -267,12 +250,12 @@ export class FrameStream implements RecordHolder {
 
   /** A worker that waits for acks has records of its own, since it may have to wait for them. So has everybody in line. */
   private isShareable(bytes: number): boolean {
-    if (this.reports || this.isPatient || this.origin.isHeardOnly === true || this.room.isCrowded()) return false;
+    if (this.reports || this.isPatient || this.origin.isHeardOnly === true || this.sink.isCrowded()) return false;
     return bytes <= smallPieceBytes && this.frames > 0;
   }
 
   private share(piece: Uint8Array): void {
-    this.gatherer ??= this.room.gathererOf(this.origin);
+    this.gatherer ??= this.sink.gathererOf(this.origin);
     const { gatherer } = this;
     const chunk = this.source.pushShared(piece, gatherer.shared);
     if (chunk === null) return;
@@ -292,22 +275,22 @@ export class FrameStream implements RecordHolder {
     if (chunk.isEmpty || this.origin.isHeardOnly) return;
     const { workspace, transport, source, runOverride } = this.origin;
     const arrival = { workspace, transport, source, runOverride, imported: false };
-    const receivedNs = this.room.options.nowNs();
+    const receivedNs = this.sink.options.nowNs();
     const input = { kind: "xtrack_frames" as const, ...arrival, receivedNs, body, offset, currentRun, file };
     const outcomes = firstReported === undefined ? [] : toOutcomes(decoded, firstReported, 0);
-    const { counters } = this.room;
+    const { counters } = this.sink;
     counters.records++;
     counters.events += decoded.columns.length;
     const record = { input, decoded, outcomes };
     const decodedFrames = toDecodedFrames(input, decoded);
     if (this.held.length === 0 && this.mayPass(body.length) && this.submit(record, decodedFrames)) return;
-    if (this.room.hold(this, record)) this.keep(record);
+    if (this.sink.hold(this, record)) this.keep(record);
   }
 
   /** Past those in line, if there are any: who sends little need not wait for those who send much. */
   private mayPass(bytes: number): boolean {
-    const { room } = this;
-    return (!room.isCrowded() && room.options.hasRoom(bytes)) || this.quota.take(bytes);
+    const { sink } = this;
+    return (!sink.isCrowded() && sink.options.hasRoom(bytes)) || this.quota.take(bytes);
   }
 
   /** Tells what was found; the first event whose outcome is to be reported, undefined for none. */
@@ -332,9 +315,9 @@ export class FrameStream implements RecordHolder {
     if (this.speakers.has(key) || this.speakers.size >= speakersMax) return;
     this.speakers.add(key);
     const { workspace, runOverride } = this.origin;
-    const keptAs = runOverride ?? this.room.options.runOf(workspace, runId);
-    this.room.presence.enter(workspace, keptAs, wid);
-    this.leave.push(() => this.room.presence.leave(workspace, keptAs, wid));
+    const keptAs = runOverride ?? this.sink.options.runOf(workspace, runId);
+    this.sink.presence.enter(workspace, keptAs, wid);
+    this.leave.push(() => this.sink.presence.leave(workspace, keptAs, wid));
     this.events.onWorker(keptAs, wid);
   }
 
@@ -345,7 +328,7 @@ export class FrameStream implements RecordHolder {
 
   /** False when there is no room. */
   private submit(record: HeldRecord, decoded: Decoded | undefined): boolean {
-    const submitted = this.room.options.submit(record.input, decoded);
+    const submitted = this.sink.options.submit(record.input, decoded);
     if (typeof submitted === "string") return false;
     const bytes = record.input.body.length;
     this.flying++;
@@ -370,7 +353,7 @@ export class FrameStream implements RecordHolder {
 
   private holdAgain(record: HeldRecord): void {
     const decoded = decodeXtrack(record.input);
-    if (this.room.hold(this, { ...record, decoded })) this.keep(record);
+    if (this.sink.hold(this, { ...record, decoded })) this.keep(record);
     this.land(record.input.body.length, []);
   }
 

@@ -10,7 +10,8 @@ import { toDecodedFrames, type XtrackFramesInput } from "#intake/xtrack/frames-i
 import { EventColumns } from "#wire/xtrack/event-columns.ts";
 import { encodeSwitch } from "#wire/xtrack/segments.ts";
 import { decodeXtrack, type SharedEvents, type StreamChunk, type StreamSwitch } from "#wire/xtrack/stream.ts";
-import type { RecordHolder, Room } from "./frame-stream.ts";
+import type { RecordHolder } from "./frame-stream.ts";
+import type { IntakeSink } from "./intake-sink.ts";
 import type { StreamOrigin } from "./ports.ts";
 
 interface Pending {
@@ -38,15 +39,15 @@ function ignore(): void {}
 export class Gatherer implements RecordHolder {
   readonly isPatient = false;
   heldBytes = 0;
-  private readonly room: Pick<Room, "options" | "counters" | "hold" | "isCrowded">;
+  private readonly sink: IntakeSink;
   private readonly origin: StreamOrigin;
   private pending: Pending;
   private held: Sent[] = [];
   private flying = 0;
   private isAsked = false;
 
-  constructor(room: Pick<Room, "options" | "counters" | "hold" | "isCrowded">, origin: StreamOrigin) {
-    this.room = room;
+  constructor(sink: IntakeSink, origin: StreamOrigin) {
+    this.sink = sink;
     this.origin = origin;
     this.pending = createPending();
   }
@@ -70,26 +71,26 @@ export class Gatherer implements RecordHolder {
 
   /** Sends what waits here, so that a record which follows it stands behind it. */
   flush(): void {
-    const { pending, room } = this;
+    const { pending, sink } = this;
     if (pending.landings.length === 0) return;
     this.pending = createPending(pending.shared.columns);
     const { workspace, transport, source, runOverride } = this.origin;
-    const arrival = { workspace, transport, source, runOverride, imported: false, receivedNs: room.options.nowNs() };
+    const arrival = { workspace, transport, source, runOverride, imported: false, receivedNs: sink.options.nowNs() };
     const body = joinBytes(pending.parts);
     const input = { kind: "xtrack_frames" as const, ...arrival, body, offset: 0, currentRun: null, file: "" };
-    const { counters } = room;
+    const { counters } = sink;
     counters.records++;
     counters.events += pending.shared.columns.length;
     const sent = { input, landings: pending.landings };
     const decoded = { ...pending.shared, switches: pending.switches };
-    if (this.held.length === 0 && this.submit(sent, room.options.submit(input, toDecodedFrames(input, decoded))))
+    if (this.held.length === 0 && this.submit(sent, sink.options.submit(input, toDecodedFrames(input, decoded))))
       return;
     this.hold(sent, pending.shared);
   }
 
   offerHeld(): number {
     const first = this.held[0];
-    if (first === undefined || !this.submit(first, this.room.options.submit(first.input))) return 0;
+    if (first === undefined || !this.submit(first, this.sink.options.submit(first.input))) return 0;
     this.held.shift();
     const bytes = first.input.body.length;
     this.heldBytes -= bytes;
@@ -122,7 +123,7 @@ export class Gatherer implements RecordHolder {
   }
 
   private hold(sent: Sent, decoded: SharedEvents): void {
-    if (this.room.hold(this, { input: sent.input, decoded })) {
+    if (this.sink.hold(this, { input: sent.input, decoded })) {
       this.held.push(sent);
       this.heldBytes += sent.input.body.length;
     } else for (const land of sent.landings) land();

@@ -13,7 +13,6 @@ import {
   type IntakeCounters,
   type IntakeSinkOptions,
   type RecordHolder,
-  type Room,
 } from "./frame-stream.ts";
 import { Gatherer } from "./gatherer.ts";
 import { LossLedger, toLossBody } from "./loss-ledger.ts";
@@ -26,7 +25,7 @@ const retryMs = 20;
 const failuresMax = 16;
 const gatherersMax = 1000;
 
-export class IntakeSink implements Room {
+export class IntakeSink {
   readonly options: IntakeSinkOptions;
   readonly presence = new PresenceBook();
   readonly counters: IntakeCounters = { records: 0, events: 0, lost: 0, gatheredBytes: 0, heldBytes: 0 };
@@ -48,16 +47,18 @@ export class IntakeSink implements Room {
     return stream;
   }
 
+  /** The stream is over. */
   leave(stream: FrameStream): void {
     this.open.delete(stream);
     this.waiting.delete(stream);
   }
 
-  /** There is so much waiting that peers who can wait should. */
+  /** Records wait for room in the journal: a new one gets in line, and peers who can wait should. */
   isCrowded(): boolean {
     return this.waiting.size > 0;
   }
 
+  /** Who gathers the small pieces of streams like this one. */
   gathererOf(origin: StreamOrigin): Gatherer {
     const { workspace, transport, source, runOverride } = origin;
     const name = JSON.stringify([workspace, transport, source, runOverride]);
@@ -70,6 +71,7 @@ export class IntakeSink implements Room {
     return gatherer;
   }
 
+  /** Takes a record that the journal had no room for; false when it is lost. */
   hold(holder: RecordHolder, record: Pick<FrameRecord, "input" | "decoded">): boolean {
     const { counters, options } = this;
     const bytes = record.input.body.length;
@@ -86,6 +88,7 @@ export class IntakeSink implements Room {
     return true;
   }
 
+  /** Calls the stream's work in its turn; that of little work comes with others of its kind. */
   takeTurn(stream: FrameStream, isLittle: boolean): void {
     if (isLittle) this.turns.addSmall(stream);
     else this.turns.add(stream);

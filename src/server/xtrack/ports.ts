@@ -1,6 +1,7 @@
 // The narrow interfaces through which XTrack connections reach the rest of the program.
 
-import type { WorkerAck, WorkerChannel } from "#control/control.ts";
+import type { Caller } from "#api/handler.ts";
+import type { Control, WorkerAck } from "#control/control.ts";
 import type { RunId, WorkerId, Workspace } from "#model/names.ts";
 
 export type Transport = "tcp" | "unix" | "ws";
@@ -53,10 +54,7 @@ export interface StreamEvents {
 
 export type StreamEnd = "eof" | "reset" | "shutdown";
 
-export interface Admission {
-  readonly workspace: Workspace;
-  readonly source: string;
-}
+export type Admission = Pick<Caller, "workspace" | "source">;
 
 export interface Gate {
   /** Who this is, by its key ('' for none) and the way it came; null for someone who may not send. */
@@ -64,7 +62,4 @@ export interface Gate {
 }
 
 /** The part of control that connections use. */
-export interface CommandDesk {
-  attach(workspace: Workspace, runId: RunId, worker: WorkerId, channel: WorkerChannel): () => void;
-  hearAck(workspace: Workspace, ack: WorkerAck): void;
-}
+export type CommandDesk = Pick<Control, "attach" | "hearAck">;

@@ -5,24 +5,14 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chmod, lstat, rename, unlink } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import {
-  type Carrier,
-  Connection,
-  type ConnectionCounters,
-  type ConnectionInfo,
-  type ConnectionPorts,
-  type ConnectionRules,
-} from "./connection.ts";
+import { type Carrier, Connection, type ConnectionInfo, type DoorParts } from "./connection.ts";
 import type { Transport } from "./ports.ts";
 
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
-export interface SocketServerOptions {
+export interface SocketServerOptions extends DoorParts {
   readonly listen: ListenAddress;
   readonly connectionsMax: number;
-  readonly rules: ConnectionRules;
-  readonly ports: ConnectionPorts;
-  readonly counters: ConnectionCounters;
 }
 
 export interface SocketServer {
@@ -79,7 +69,7 @@ async function readWhatCame(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-function serve(socket: Socket, transport: Transport, { ports, rules, counters }: SocketServerOptions): Connection {
+function serve(socket: Socket, transport: Transport, { ports, rules, counters }: DoorParts): Connection {
   const address = transport === "unix" ? "localhost" : (socket.remoteAddress ?? "");
   const carrier: Carrier = {
     transport,

@@ -2,21 +2,8 @@
 // message may be the key when it comes first; any other is kept as bytes that are no frame.
 
 import type { WebSocket } from "ws";
-import {
-  type Carrier,
-  Connection,
-  type ConnectionCounters,
-  type ConnectionInfo,
-  type ConnectionPorts,
-  type ConnectionRules,
-} from "./connection.ts";
+import { type Carrier, Connection, type ConnectionInfo, type ConnectionPorts, type DoorParts } from "./connection.ts";
 import type { Admission, StreamOrigin } from "./ports.ts";
-
-export interface WebSocketDoorOptions {
-  readonly rules: ConnectionRules;
-  readonly ports: Omit<ConnectionPorts, "gate">;
-  readonly counters: ConnectionCounters;
-}
 
 type StreamAbout = Pick<StreamOrigin, "runOverride" | "isHeardOnly">;
 
@@ -32,9 +19,12 @@ export interface WebSocketDoor {
 const pingMs = 30_000;
 const goingAway = 1001;
 
-export function createWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor {
-  const { rules, counters } = options;
-  const { watchSource, ...ports } = options.ports;
+/** The HTTP server is the gate. */
+type OpenParts = Omit<DoorParts, "ports"> & { readonly ports: Omit<ConnectionPorts, "gate"> };
+
+export function createWebSocketDoor(parts: OpenParts): WebSocketDoor {
+  const { rules, counters } = parts;
+  const { watchSource, ...ports } = parts.ports;
   const connections = new Map<WebSocket, Connection>();
   return {
     accept(socket, caller, peer, about = { runOverride: null }) {
