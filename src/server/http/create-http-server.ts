@@ -256,7 +256,7 @@ function formatPlace(place: Address | null): string {
   return place === null ? "" : `${place.host}:${place.port}`;
 }
 
-function toFastifyOptions(config: Config, xtrack: ServerOptions["xtrack"]): FastifyServerOptions {
+function toFastifyOptions(config: Config, xtrack: () => Address | null): FastifyServerOptions {
   const server = {
     headersTimeout: config.headerTimeoutMs,
     requestTimeout: config.requestTimeoutMs,

@@ -15,9 +15,7 @@ import { readOwnCommand } from "./own-command.ts";
 import type { StoredKey } from "./ports.ts";
 import type { ServerOptions } from "./server-options.ts";
 
-type SessionOptions = Pick<ServerOptions, "config" | "keys" | "loginSecret" | "loggedOut" | "xtrack">;
-
-export function addSessionRoutes(app: FastifyInstance, options: SessionOptions, access: Access): void {
+export function addSessionRoutes(app: FastifyInstance, options: ServerOptions, access: Access): void {
   const { keys, loginSecret, loggedOut, xtrack } = options;
   const { loginAgeMs } = options.config;
   const toSession = (request: FastifyRequest, caller: SessionCaller) => sessionOf(request, caller, access, xtrack());
