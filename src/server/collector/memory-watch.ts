@@ -4,6 +4,7 @@
 
 import { keepFreeBytes, keptFreeBytesUsual } from "#base/array-pool.ts";
 import { collectYoung, giveBackMemory } from "#base/give-back.ts";
+import { Marking } from "#base/marking.ts";
 
 const lookMs = 100;
 /** What may pass beside the heap until the young are collected: before the runtime looks through the whole heap for it. */
@@ -32,14 +33,20 @@ export class MemoryWatch {
   isTight = false;
   private readonly budgetBytes: number;
   private readonly read: () => Held | null;
+  private readonly marking: Pick<Marking, "isUnderWay" | "close">;
   /** Of buffers, the least since the young were collected. */
   private leastBytes = Number.POSITIVE_INFINITY;
   private gaveBackMs = Number.NEGATIVE_INFINITY;
   private readonly timer: NodeJS.Timeout;
 
-  constructor(budgetBytes: number, read: () => Held | null = readHeld) {
+  constructor(
+    budgetBytes: number,
+    read: () => Held | null = readHeld,
+    marking: Pick<Marking, "isUnderWay" | "close"> = new Marking(),
+  ) {
     this.budgetBytes = budgetBytes;
     this.read = read;
+    this.marking = marking;
     this.timer = setInterval(() => this.look(), lookMs).unref();
   }
 
@@ -52,7 +59,7 @@ export class MemoryWatch {
     if (isTight && !this.isTight) this.giveBack();
     this.isTight = isTight;
     this.leastBytes = Math.min(this.leastBytes, arrayBuffers);
-    if (arrayBuffers - this.leastBytes < passedBytesMax) return;
+    if (arrayBuffers - this.leastBytes < passedBytesMax || this.marking.isUnderWay) return;
     collectYoung();
     this.leastBytes = this.read()?.arrayBuffers ?? Number.POSITIVE_INFINITY;
   }
@@ -65,6 +72,7 @@ export class MemoryWatch {
 
   close(): void {
     clearInterval(this.timer);
+    this.marking.close();
     keepFreeBytes(keptFreeBytesUsual);
   }
 }
