@@ -65,6 +65,12 @@ export class ProtocolApplier implements Applier {
     return decoded.prepare(this.state, input);
   }
 
+  async foresee(entries: readonly { readonly input: Input; readonly decoded: Decoded }[]): Promise<void> {
+    const { state } = this;
+    for (const { input, decoded } of entries) decoded.foresee?.(state, input);
+    await state.readForeseen();
+  }
+
   apply(position: number, input: Input, decoded: Decoded): Applied {
     return this.tellWriter(decoded.apply(this.state, input, position), input, position);
   }

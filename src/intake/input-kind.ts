@@ -35,6 +35,8 @@ export interface DecodeLimits {
 export interface Decoded {
   /** Reads from the store what is needed and memory has dropped; null when that is nothing. May be asked again. */
   prepare(state: IntakeState, arrival: Arrival): Promise<void> | null;
+  /** Notes in the state what `prepare` would read, so that it is read with what others need. */
+  foresee?(state: IntakeState, arrival: Arrival): void;
   /** Changes the state and hands over the rows: once, and only right after `prepare` gave null. */
   apply(state: IntakeState, arrival: Arrival, position: number): Applied;
   /** The same in steps: only what takes long has it. Nothing else may change the state between them. */

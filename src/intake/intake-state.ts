@@ -111,6 +111,11 @@ export class IntakeState {
     this.cirron.warm(outline);
   }
 
+  /** Reads what was foreseen. */
+  readForeseen(): Promise<void> {
+    return this.cirron.readForeseen(this.leaving);
+  }
+
   /** Reads the groups that an input names and memory does not have; null when it has them. */
   prepareGroups(groupKeys: Iterable<GroupKey>): Promise<void> | null {
     const missing: GroupKey[] = [];

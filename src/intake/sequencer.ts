@@ -19,8 +19,9 @@ import type { Applied } from "./applied.ts";
 import { attempt, toFailure, toThrown } from "./apply-failure.ts";
 import { type AppliedInput, Gathering } from "./gathering.ts";
 import { type Entry, HeldInputs, type Waiting } from "./held-inputs.ts";
-import { decodeInputAside, encodeInput, type Input } from "./input.ts";
+import { encodeInput, type Input } from "./input.ts";
 import type { Decoded } from "./input-kind.ts";
+import { replay } from "./replay.ts";
 
 /** The part of the journal that intake uses. */
 export interface InputLog {
@@ -44,6 +45,8 @@ export interface Applier {
   decodeAgain(position: number, input: Input): Decoded | Promise<Decoded>;
   /** May first have to look up identities in the store; null when it need not. */
   prepare(input: Input, decoded: Decoded): Promise<void> | null;
+  /** Looks up at once what several inputs need that are applied next. */
+  foresee?(entries: readonly { readonly input: Input; readonly decoded: Decoded }[]): Promise<void>;
   apply(position: number, input: Input, decoded: Decoded): Applied;
   /** Applies what takes long while others have their turns; nothing else is applied meanwhile. */
   applyInTurns(position: number, input: Input, steps: NonNullable<Decoded["applyInSteps"]>): Promise<Applied>;
@@ -103,6 +106,8 @@ export class Sequencer {
   /** Copies that this process made and has not applied. */
   private readonly copies = new Set<number>();
   private catchingUp: Promise<void> | null = null;
+  /** Records up to here are read ahead of their turn. */
+  private aheadTo = 0;
 
   constructor(
     log: InputLog,
@@ -139,8 +144,10 @@ export class Sequencer {
   /** Resolves when what the journal holds now beyond the start position is applied. */
   async recover(): Promise<void> {
     const until = this.durable;
+    this.aheadTo = until;
     // What was submitted meanwhile may have begun it.
     while (this.applied < until) await (this.catchingUp ?? this.startCatchUp());
+    this.aheadTo = 0;
   }
 
   /** `given` is what the applier made of the input when the caller has looked at it before. */
@@ -256,21 +263,20 @@ export class Sequencer {
   /** Reads records whose input is no longer in memory, until one is met that still is. */
   private async replayUntilHeld(turn: Turn): Promise<void> {
     const until = this.durable;
-    for await (const { position, payload } of this.log.replay(this.applied + 1)) {
+    for await (const { position, input, decode } of replay(this.log, this.applier, this.applied + 1, this.aheadTo)) {
       if (position > until || this.held.has(position)) {
         // Positions in between were corrupt and are counted by the journal.
         this.noteApplied(Math.max(this.applied, Math.min(position - 1, until)));
         return;
       }
       if (turn.isOver) await turn.pass();
-      const input = await decodeInputAside(payload);
       if (input === null || this.isNeedless(position, input)) {
         this.passOver(position);
         continue;
       }
-      const { settle, delays } = this.held.takeUnanswered(position);
+      const unanswered = this.held.takeUnanswered(position);
       await this.sink.room();
-      await this.applyOrMend({ position, input, settle, delays }, () => this.applier.decodeAgain(position, input));
+      await this.applyOrMend({ position, input, ...unanswered }, decode);
     }
     if (this.applied < until) this.passOver(until);
   }

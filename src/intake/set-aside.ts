@@ -108,6 +108,7 @@ export class SetAside {
         return this.watch(position, () => applier.decodeAgain(position, input));
       },
       prepare: (input, decoded) => applier.prepare(input, decoded),
+      foresee: async (entries) => applier.foresee?.(entries),
       apply: (position, input, decoded) => this.watch(position, () => applier.apply(position, input, decoded)),
       applyInTurns: (position, input, steps) =>
         this.watch(position, () => applier.applyInTurns(position, input, steps)),

@@ -16,11 +16,13 @@ const stored = 10;
 const records = 200;
 
 const nowS = Math.floor(Date.now() / 1000);
+const hoursAgoS = nowS - 10 * 3600;
+const smallTables = ["groups", "aliases", "cirron_components", "cirron_batches"];
 
-/** Of a job that runs now: what began days ago is asked for. */
-function toBatch(at: number): Input {
+/** Of a job that runs now, or that ran hours ago: an outline of the store does not have the ids of rows that began then. */
+function toBatch(at: number, beganS: number): Input {
   const text = toBatchText(`b${at}`, [{ id: `s${at}`, parent: null, name: "step", at }]);
-  return cirronInput(Buffer.from(text.replace(/1794710000(?=\d{9})/g, String(nowS))));
+  return cirronInput(Buffer.from(text.replace(/1794710000(?=\d{9})/g, String(beganS))));
 }
 
 function toFrames(at: number): Input {
@@ -29,10 +31,10 @@ function toFrames(at: number): Input {
   return { ...cirronInput(body), kind: "xtrack_frames", offset: 0, currentRun: null, file: "" } as Input;
 }
 
-async function startWithout(lost: readonly string[]): Promise<{ asked: number; counts: unknown }> {
+async function startWithout(lost: readonly string[], beganS = nowS): Promise<{ asked: number; counts: unknown }> {
   const job = await createTestCollector();
   for (let at = 0; at < stored; at++) {
-    await submitted(job.collector, toBatch(at));
+    await submitted(job.collector, toBatch(at, beganS));
     await submitted(job.collector, toFrames(at));
   }
   await job.collector.drained();
@@ -40,7 +42,7 @@ async function startWithout(lost: readonly string[]): Promise<{ asked: number; c
   await job.collector.close(5000);
   const journal = await createJournal({ dir: join(job.dataDir, "journal") });
   for (let at = stored; at < records; at++)
-    for (const input of [toBatch(at), toFrames(at)]) await journal.append(encodeInput(input));
+    for (const input of [toBatch(at, beganS), toFrames(at)]) await journal.append(encodeInput(input));
   await journal.close();
   await writeFile(join(job.dataDir, "outbox", "position"), "no position");
   let questions: readonly string[] = [];
@@ -67,7 +69,19 @@ test("a start without its position stores everything once, and asks for less tha
 });
 
 test("so it does where the rows of the last plan were stored and what the small tables say of them was not", async () => {
-  const { asked, counts } = await startWithout(["groups", "aliases", "cirron_components", "cirron_batches"]);
+  const { asked, counts } = await startWithout(smallTables);
   expect(counts).toEqual({ spans: records, marks: records, metrics: 2 * records });
   expect(asked).toBeLessThan(records);
+});
+
+test("about rows that began hours ago it asks for many records at once", async () => {
+  const { asked, counts } = await startWithout([], hoursAgoS);
+  expect(counts).toEqual({ spans: records, marks: records, metrics: 2 * records });
+  expect(asked).toBeLessThan(records / 2);
+});
+
+test("so it does where the store has their rows and the small tables say nothing of them", async () => {
+  const { asked, counts } = await startWithout(smallTables, hoursAgoS);
+  expect(counts).toEqual({ spans: records, marks: records, metrics: 2 * records });
+  expect(asked).toBeLessThan(records / 2);
 });

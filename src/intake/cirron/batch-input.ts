@@ -34,6 +34,7 @@ export function toDecodedBatch(body: Uint8Array, result: DecodeResult): Decoded 
   if (isLong(body, batch)) return toDecodedLong(new LongBatch(body, batch));
   return {
     prepare: ({ cirron, leaving }, arrival) => cirron.prepare(arrival, batch, leaving),
+    foresee: ({ cirron }, arrival) => cirron.foresee(arrival, batch),
     apply: ({ cirron }, arrival, position) =>
       applyCirronBatch(cirron.of(arrival.workspace), position, { ...arrival, body }, batch),
   };

@@ -8,8 +8,8 @@ import type { Applied } from "#intake/applied.ts";
 import type { Arrival } from "#intake/input.ts";
 import type { CirronBatch } from "#wire/cirron/batch.ts";
 import { type ArrivedBody, toApplied, toArrival } from "./apply.ts";
-import { type Component, createComponent } from "./component.ts";
-import { addTied, type BatchFacts, type Cleared, factsOf, scanStretch } from "./needs.ts";
+import type { Component } from "./component.ts";
+import { addTied, type BatchFacts, type Cleared, factsOf, nobody, scanStretch } from "./needs.ts";
 import { type CirronStore, recall } from "./recall.ts";
 import { hashInSteps } from "./row-taker.ts";
 import { stretchesOf, tables } from "./stretches.ts";
@@ -91,14 +91,12 @@ export class LongBatch {
   ): Promise<Component | undefined> {
     const { batchId } = this.batch;
     if (state.ledger.get(batchId) === undefined)
-      await recall(state, store, { ids: [], batchId, near: null, facts: nothing }, memo, leaving);
+      await recall(state, store, { ids: [], batchIds: [batchId], near: null, facts: nobody }, memo, leaving);
     const known = state.ledger.get(batchId);
     const at = known?.contentHash === this.contentHash ? state.components.ofKey(known.groupKey) : undefined;
     return at === undefined ? undefined : state.components.get(at);
   }
 }
-
-const nothing = createComponent("", "");
 
 async function recallIds(
   state: CirronWorkspace,
@@ -113,7 +111,7 @@ async function recallIds(
       for (;;) {
         const ids = scanStretch(state, rows, stretch, memo);
         if (ids.length === 0) break;
-        await recall(state, store, { ids, batchId: null, near: null, facts: nothing }, memo, leaving);
+        await recall(state, store, { ids, batchIds: [], near: null, facts: nobody }, memo, leaving);
       }
       addTied(tied, state, rows, stretch);
       await setImmediate();
@@ -134,6 +132,6 @@ async function recallNear(
     const facts = factsOf(batch, tied);
     const near = state.away.questionFor(facts, state.gapNs);
     if (near === null) return;
-    await recall(state, store, { ids: [], batchId: null, near, facts }, memo, leaving);
+    await recall(state, store, { ids: [], batchIds: [], near, facts }, memo, leaving);
   }
 }

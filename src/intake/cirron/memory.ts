@@ -9,7 +9,7 @@ import type { GroupName, RunId } from "#model/names.ts";
 import type { CirronBatch } from "#wire/cirron/batch.ts";
 import type { AwayComponent } from "./away-components.ts";
 import type { LongBatch } from "./long-batch.ts";
-import { type Cleared, findNeeds, tiedTo } from "./needs.ts";
+import { type AskedId, type Cleared, clearedName, findNeeds, nobody, tiedTo } from "./needs.ts";
 import { type CirronStore, recall } from "./recall.ts";
 import type { RowFilter, RowHours } from "./recent-rows.ts";
 import { type CirronLimits, CirronWorkspace } from "./workspace.ts";
@@ -44,6 +44,12 @@ export class CirronMemory {
   private outline: CirronOutline | null = null;
   /** What was found out for batches that wait to be applied. */
   private readonly cleared = new WeakMap<CirronBatch, Cleared>();
+  /** Batches that are applied next, with the ids that they need. */
+  private foreseen: {
+    readonly state: CirronWorkspace;
+    readonly batch: CirronBatch;
+    readonly ids: readonly AskedId[];
+  }[] = [];
 
   constructor(options: CirronMemoryOptions) {
     this.options = options;
@@ -97,6 +103,25 @@ export class CirronMemory {
     const memo = cleared ?? { losses: state.losses, names: new Set<string>(), batch: false };
     this.cleared.set(batch, memo);
     return recall(state, this.options.store, needs, memo, leaving);
+  }
+
+  /** Notes what a batch needs that will be applied soon, for `readForeseen`. */
+  foresee({ workspace, source, runOverride }: Arrival, batch: CirronBatch): void {
+    const state = this.of(workspace);
+    const needs = findNeeds(state, { batchId: batch.batchId, rows: batch, source, runOverride }, null);
+    if (needs !== null) this.foreseen.push({ state, batch, ids: needs.ids });
+  }
+
+  /** Neighbours are left out: which ones a batch has depends on those before it. */
+  async readForeseen(leaving: ReadonlyMap<string, Promise<void>>): Promise<void> {
+    const foreseen = Map.groupBy(this.foreseen.splice(0), ({ state }) => state);
+    for (const [state, some] of foreseen) {
+      const ids = [...new Map(some.flatMap((one) => one.ids.map((id) => [clearedName(id), id]))).values()];
+      const batchIds = some.map(({ batch }) => batch.batchId);
+      const memo: Cleared = { losses: state.losses, names: new Set(), batch: false };
+      await recall(state, this.options.store, { ids, batchIds, near: null, facts: nobody }, memo, leaving);
+      for (const { batch } of some) this.cleared.set(batch, memo);
+    }
   }
 
   /** The same for a batch that takes long. */

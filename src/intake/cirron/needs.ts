@@ -23,13 +23,13 @@ export interface AskedId {
 
 export interface Needs {
   readonly ids: readonly AskedId[];
-  readonly batchId: string | null;
+  readonly batchIds: readonly string[];
   readonly near: NearQuestion | null;
   /** Whose neighbours are asked for. */
   readonly facts: Component;
 }
 
-/** What was found out for one batch: ids that the store does not have. It holds while nothing is dropped. */
+/** What was found out for a batch, or for several: ids that the store does not have. It holds while nothing is dropped. */
 export interface Cleared {
   readonly losses: number;
   readonly names: Set<string>;
@@ -60,10 +60,11 @@ export function findNeeds(state: CirronWorkspace, batch: BatchFacts, cleared: Cl
   const facts = state.away.isEmpty ? nobody : factsOf(batch, tiedTo(state, batch.rows));
   const near = state.away.isEmpty ? null : state.away.questionFor(facts, state.gapNs);
   if (ids.length === 0 && !asksBatch && near === null) return null;
-  return { ids, batchId: asksBatch ? batch.batchId : null, near, facts };
+  return { ids, batchIds: asksBatch ? [batch.batchId] : [], near, facts };
 }
 
-const nobody = createComponent("", "");
+/** For a question that asks for no neighbours. */
+export const nobody: Component = createComponent("", "");
 
 function isEmptyBatch({ spans, marks, snapshots }: CirronRows): boolean {
   return spans.span_id.length + marks.mark_id.length + snapshots.snapshot_id.length === 0;

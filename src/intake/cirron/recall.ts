@@ -43,7 +43,7 @@ export interface CirronStore {
   ): Promise<readonly StoredRow[]>;
   readComponents(groupKeys: readonly string[]): Promise<readonly ComponentRow[]>;
   findNear(workspace: string, near: NearQuestion): Promise<readonly ComponentRow[]>;
-  findBatches(workspace: string, batchId: string): Promise<readonly StoredBatch[]>;
+  findBatches(workspace: string, batchIds: readonly string[]): Promise<readonly StoredBatch[]>;
   /** All rows of groups that have no stored component: an older release wrote them, or several collectors did. */
   readGroups(groupKeys: readonly string[]): Promise<readonly StoredGroupRows[]>;
 }
@@ -61,7 +61,7 @@ export async function recall(
   const { workspace } = state;
   const [found, batches, near] = await Promise.all([
     needs.ids.length === 0 ? [] : store.findGroups(needs.ids.map(({ key }) => key)),
-    needs.batchId === null ? [] : store.findBatches(workspace, needs.batchId),
+    needs.batchIds.length === 0 ? [] : store.findBatches(workspace, needs.batchIds),
     needs.near === null ? [] : store.findNear(workspace, needs.near),
   ]);
   const groupsOf = Map.groupBy(

@@ -31,10 +31,14 @@ export function createIntakeStore(store: Store, idsFilled: Promise<void>, limits
         ? Promise.resolve([])
         : untilDone(() => readGroupRows(store, "cirron_components", groupKeys)),
     findNear: (workspace, near) => untilDone(() => readNearComponents(store, workspace, near)),
-    findBatches: (workspace, batchId) =>
+    findBatches: (workspace, batchIds) =>
       untilDone(async () => {
-        const rows = await readBatches(store, workspace, [batchId]);
-        return rows.map((row) => ({ batchId, contentHash: row.content_hash, groupKey: row.group_key }));
+        const rows = await readBatches(store, workspace, batchIds);
+        return rows.map((row) => ({
+          batchId: row.batch_id,
+          contentHash: row.content_hash,
+          groupKey: row.group_key,
+        }));
       }),
     readGroups: (groupKeys) => untilDone(() => readStoredGroups(store, groupKeys)),
     readKnownGroup: (groupKey) => untilDone(() => readKnownGroup(store, groupKey, limits)),
