@@ -5,6 +5,7 @@
 
 import { execFileSync } from "node:child_process";
 import { performance } from "node:perf_hooks";
+import { atOnce } from "#base/turns.ts";
 import { KnownGroups } from "#intake/known-groups.ts";
 import { RecentIds } from "#intake/recent-ids.ts";
 import { applyXtrack } from "#intake/xtrack/apply.ts";
@@ -111,7 +112,7 @@ function decodeAndApply(stream: Uint8Array): number {
     const chunk = decoder.push(bytes);
     if (chunk === null) continue;
     const meta = { workspace: "default", receivedNs: 1n, transport: "tcp", runOverride: null, imported: false };
-    found += applyXtrack(state, chunk, chunk.decoded, { ...meta, position: ++position }).accepted;
+    found += atOnce(applyXtrack(state, chunk, chunk.decoded, { ...meta, position: ++position })).accepted;
   }
   return found;
 }

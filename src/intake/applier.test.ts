@@ -31,7 +31,7 @@ function* slowSteps(seen: string[], fails = false): Generator<void, Applied> {
 it("lets nobody else change the state while a record is applied in turns", async () => {
   const applier = createApplier();
   const seen: string[] = [];
-  const applied = applier.applyInTurns(1, input, () => slowSteps(seen));
+  const applied = applier.applyInTurns(1, input, { prepare: () => null, apply: () => slowSteps(seen) });
   const changed = applier.whenIdle(() => seen.push("changed"));
   const failed = applier.whenIdle(() => {
     throw new Error("cannot be changed");
@@ -45,7 +45,8 @@ it("lets nobody else change the state while a record is applied in turns", async
 
 it("lets others change the state that follows the one which a record has left half changed", async () => {
   const applier = createApplier();
-  const { state, waits } = { state: applier.state, waits: applier.applyInTurns(1, input, () => slowSteps([], true)) };
+  const { state } = applier;
+  const waits = applier.applyInTurns(1, input, { prepare: () => null, apply: () => slowSteps([], true) });
   const changed = applier.whenIdle(() => applier.state);
   await expect(waits).rejects.toThrow("in the middle");
   applier.renew([]);

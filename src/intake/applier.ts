@@ -3,7 +3,7 @@
 // order of the journal.
 
 import { nowNs } from "#base/clock.ts";
-import { inTurns } from "#base/turns.ts";
+import { atOnce, inTurns } from "#base/turns.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import type { Applied } from "./applied.ts";
 import type { Input } from "./input.ts";
@@ -23,8 +23,6 @@ export interface ApplierOptions extends IntakeStateOptions {
 const writtenMax = 100_000;
 /** What is larger is decoded in turns with everybody else's work. */
 const bytesAtOnce = 256 * 1024;
-
-type InSteps = NonNullable<Decoded["applyInSteps"]>;
 
 export class ProtocolApplier implements Applier {
   state: IntakeState;
@@ -47,7 +45,8 @@ export class ProtocolApplier implements Applier {
   }
 
   decode(input: Input): Decoded {
-    return this.kindOf(input).decode(input, this.limits);
+    const decoded = this.begin(input);
+    return isSteps(decoded) ? atOnce(decoded) : decoded;
   }
 
   decodeAgain(_position: number, input: Input): Decoded | Promise<Decoded> {
@@ -56,9 +55,9 @@ export class ProtocolApplier implements Applier {
 
   /** A promise for an input that takes long. */
   decodeInTurns(input: Input): Decoded | Promise<Decoded> {
-    const kind = this.kindOf(input);
-    if (kind.decodeInSteps === undefined || input.body.length <= bytesAtOnce) return kind.decode(input, this.limits);
-    return inTurns(kind.decodeInSteps(input, this.limits));
+    if (input.body.length <= bytesAtOnce) return this.decode(input);
+    const decoded = this.begin(input);
+    return isSteps(decoded) ? inTurns(decoded) : decoded;
   }
 
   prepare(input: Input, decoded: Decoded): Promise<void> | null {
@@ -72,13 +71,15 @@ export class ProtocolApplier implements Applier {
   }
 
   apply(position: number, input: Input, decoded: Decoded): Applied {
-    return this.tellWriter(decoded.apply(this.state, input, position), input, position);
+    const applied = decoded.apply(this.state, input, position);
+    return this.tellWriter(isSteps(applied) ? atOnce(applied) : applied, input, position);
   }
 
   /** Whoever else wants to change the state waits until it is done. */
-  async applyInTurns(position: number, input: Input, steps: InSteps): Promise<Applied> {
+  async applyInTurns(position: number, input: Input, decoded: Decoded): Promise<Applied> {
     this.isBusy = true;
-    const applied = this.tellWriter(await inTurns(steps(this.state, input, position)), input, position);
+    const steps = decoded.apply(this.state, input, position);
+    const applied = this.tellWriter(isSteps(steps) ? await inTurns(steps) : steps, input, position);
     this.endTurns();
     return applied;
   }
@@ -100,10 +101,10 @@ export class ProtocolApplier implements Applier {
     });
   }
 
-  private kindOf(input: Input): InputKind {
+  private begin(input: Input): Decoded | Generator<void, Decoded> {
     const kind = this.kinds.get(input.kind);
     if (kind === undefined) throw new Error(`Nobody takes inputs of the kind ${JSON.stringify(input.kind)}.`);
-    return kind;
+    return kind.decode(input, this.limits);
   }
 
   private endTurns(): void {
@@ -155,6 +156,10 @@ export class ProtocolApplier implements Applier {
       return { table: "writers", row: { group_key, collector, version } };
     });
   }
+}
+
+function isSteps<T extends object>(made: T | Generator<void, T>): made is Generator<void, T> {
+  return Symbol.iterator in made;
 }
 
 /** On a shared store, where the rows of a Cirron batch are. */

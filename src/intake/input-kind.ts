@@ -10,10 +10,8 @@ import type { IntakeState } from "./intake-state.ts";
 export interface InputKind<I extends Input = Input> {
   /** What the journal calls it: stored, so it never changes. */
   readonly kind: I["kind"];
-  /** Pure: the same bytes give the same rows, whichever process decodes them and whenever. */
-  decode(input: I, limits: DecodeLimits): Decoded;
-  /** The same with pauses: only a kind whose inputs may be large has it. */
-  decodeInSteps?(input: I, limits: DecodeLimits): Generator<void, Decoded>;
+  /** Pure: the same bytes give the same rows, whichever process decodes them and whenever. In steps where there may be much. */
+  decode(input: I, limits: DecodeLimits): Decoded | Generator<void, Decoded>;
   /** Makes ready what the first input would else wait for. */
   warm?(): Generator<void, void>;
 }
@@ -37,8 +35,11 @@ export interface Decoded {
   prepare(state: IntakeState, arrival: Arrival): Promise<void> | null;
   /** Notes in the state what `prepare` would read, so that it is read with what others need. */
   foresee?(state: IntakeState, arrival: Arrival): void;
-  /** Changes the state and hands over the rows: once, and only right after `prepare` gave null. */
-  apply(state: IntakeState, arrival: Arrival, position: number): Applied;
-  /** The same in steps: only what takes long has it. Nothing else may change the state between them. */
-  readonly applyInSteps?: (state: IntakeState, arrival: Arrival, position: number) => Generator<void, Applied>;
+  /**
+   * Changes the state and hands over the rows: once, and only right after `prepare` gave null. In steps where there may be
+   * many; nothing else may change the state between them.
+   */
+  apply(state: IntakeState, arrival: Arrival, position: number): Applied | Generator<void, Applied>;
+  /** It takes so long that others have their turns between the steps. */
+  readonly isLong?: boolean;
 }

@@ -43,12 +43,14 @@ function input(text: string): Input {
 
 const textOf = ({ body }: Input) => new TextDecoder().decode(body);
 
+const decoded = { prepare: () => null, apply: () => nothingApplied };
+
 /** Remembers what was applied, in order; a text that was seen counts as a duplicate. */
 function recorder() {
   const seen: string[] = [];
   const applier: Applier = {
-    decode: () => ({ prepare: () => null, apply: () => nothingApplied }),
-    decodeAgain: () => ({ prepare: () => null, apply: () => nothingApplied }),
+    decode: () => decoded,
+    decodeAgain: () => decoded,
     prepare: () => null,
     applyInTurns: () => Promise.reject(new Error("no input here takes long")),
     apply(_, one) {
@@ -357,9 +359,9 @@ function stepwise(fails: boolean) {
   }
   const turns: Applier = {
     ...applier,
-    decode: (one) => (textOf(one) === "long" ? { ...applier.decode(one), applyInSteps: steps } : applier.decode(one)),
-    async applyInTurns(_, __, take) {
-      const taking = take({} as IntakeState, input(""), 0);
+    decode: (one) => (textOf(one) === "long" ? { ...decoded, apply: steps, isLong: true } : decoded),
+    async applyInTurns(_, __, { apply }) {
+      const taking = apply({} as IntakeState, input(""), 0) as Generator<void, Applied>;
       for (;;) {
         const step = taking.next();
         if (step.done === true) return step.value;

@@ -49,7 +49,7 @@ export interface Applier {
   foresee?(entries: readonly { readonly input: Input; readonly decoded: Decoded }[]): Promise<void>;
   apply(position: number, input: Input, decoded: Decoded): Applied;
   /** Applies what takes long while others have their turns; nothing else is applied meanwhile. */
-  applyInTurns(position: number, input: Input, steps: NonNullable<Decoded["applyInSteps"]>): Promise<Applied>;
+  applyInTurns(position: number, input: Input, decoded: Decoded): Promise<Applied>;
 }
 
 export interface Receipt {
@@ -216,7 +216,7 @@ export class Sequencer {
 
   /** False when it has to wait for something, or takes long. */
   private applyAtOnce(entry: Entry): boolean {
-    if (entry.decoded.applyInSteps !== undefined || !this.sink.hasRoom() || this.prepare(entry) !== null) return false;
+    if (entry.decoded.isLong === true || !this.sink.hasRoom() || this.prepare(entry) !== null) return false;
     this.applyNow(entry);
     return true;
   }
@@ -357,12 +357,8 @@ export class Sequencer {
 
   private async applyPrepared(entry: Entry): Promise<void> {
     const { position, input, decoded } = entry;
-    if (decoded.applyInSteps === undefined) {
-      this.applyNow(entry);
-      return;
-    }
-    const applied = this.applier.applyInTurns(position, input, decoded.applyInSteps);
-    this.finish(entry, await applied.catch(toThrown));
+    if (decoded.isLong !== true) this.applyNow(entry);
+    else this.finish(entry, await this.applier.applyInTurns(position, input, decoded).catch(toThrown));
   }
 
   private applyNow(entry: Entry): void {

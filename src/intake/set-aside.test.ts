@@ -41,7 +41,7 @@ async function start(bad: readonly string[]) {
     decodeAgain: (_, input) => decode(input),
     prepare: () => null,
     applyInTurns: () => Promise.reject(new Error("no text takes long")),
-    apply: (position, input, decoded) => decoded.apply(noState, input, position),
+    apply: (position, input, decoded) => decoded.apply(noState, input, position) as Applied,
   };
   const take = (text: string): Applied => {
     if (bad.includes(text)) throw new RangeError(`${text} is bad`);

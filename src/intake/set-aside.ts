@@ -110,8 +110,8 @@ export class SetAside {
       prepare: (input, decoded) => applier.prepare(input, decoded),
       foresee: async (entries) => applier.foresee?.(entries),
       apply: (position, input, decoded) => this.watch(position, () => applier.apply(position, input, decoded)),
-      applyInTurns: (position, input, steps) =>
-        this.watch(position, () => applier.applyInTurns(position, input, steps)),
+      applyInTurns: (position, input, decoded) =>
+        this.watch(position, () => applier.applyInTurns(position, input, decoded)),
     };
   }
 

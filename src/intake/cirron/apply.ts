@@ -1,7 +1,6 @@
 // A decoded Cirron batch becomes rows: stamped with its group and arrival, its numeric marks also as points.
 
 import { hash } from "node:crypto";
-import { atOnce } from "#base/turns.ts";
 import type { Applied } from "#intake/applied.ts";
 import { toFaultRows } from "#intake/fault-rows.ts";
 import type { Arrival } from "#intake/input.ts";
@@ -19,17 +18,19 @@ export interface ArrivedBody extends Arrival {
   readonly body: Uint8Array;
 }
 
-export function applyCirronBatch(
+export function* applyCirronBatch(
   workspace: CirronWorkspace,
   position: number,
   input: ArrivedBody,
   batch: CirronBatch,
-): Applied {
-  const contentHash = hash("sha256", input.body, "hex");
-  return atOnce(toApplied(input, batch, workspace.apply(toArrival(input, batch, contentHash, position)), position));
+  contentHash: string = hash("sha256", input.body, "hex"),
+): Generator<void, Applied> {
+  const outcome = yield* workspace.apply(toArrival(input, batch, contentHash, position));
+  yield;
+  return yield* toApplied(input, batch, outcome, position);
 }
 
-export function toArrival(
+function toArrival(
   { source, runOverride, imported, receivedNs }: Arrival,
   { batchId, spans, marks, snapshots }: CirronBatch,
   contentHash: string,
@@ -40,7 +41,7 @@ export function toArrival(
 }
 
 /** The rows and changes that the outcome leaves of a batch. */
-export function* toApplied(
+function* toApplied(
   input: ArrivedBody,
   batch: CirronBatch,
   outcome: CirronOutcome,

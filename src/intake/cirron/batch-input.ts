@@ -1,11 +1,10 @@
 // A Cirron batch as an input: one body of a client, as it was sent.
 
-import { atOnce } from "#base/turns.ts";
 import type { Input } from "#intake/input.ts";
 import type { Decoded, InputKind } from "#intake/input-kind.ts";
 import { keepFault } from "#intake/refused.ts";
 import type { DecodeResult } from "#wire/cirron/batch.ts";
-import { decodeBatch, decodeBatchInSteps } from "#wire/cirron/decode.ts";
+import { decodeBatchInSteps } from "#wire/cirron/decode.ts";
 import { applyCirronBatch } from "./apply.ts";
 import { isLong, LongBatch } from "./long-batch.ts";
 
@@ -15,8 +14,7 @@ export interface CirronBatchInput extends Input {
 
 export const batchInputs: InputKind<CirronBatchInput> = {
   kind: "cirron_batch",
-  decode: ({ body }, { json }) => toDecodedBatch(body, decodeBatch(body, json)),
-  *decodeInSteps({ body }, { json }) {
+  *decode({ body }, { json }) {
     return toDecodedBatch(body, yield* decodeBatchInSteps(body, json));
   },
 };
@@ -31,21 +29,18 @@ export function toDecodedBatch(body: Uint8Array, result: DecodeResult): Decoded 
     };
   }
   const { batch } = result;
-  if (isLong(body, batch)) return toDecodedLong(new LongBatch(body, batch));
+  if (isLong(body, batch)) {
+    const long = new LongBatch(body, batch);
+    return {
+      isLong: true,
+      prepare: ({ cirron, leaving }, arrival) => cirron.prepareLong(arrival, long, leaving),
+      apply: ({ cirron }, arrival, position) => long.apply(cirron.of(arrival.workspace), arrival, position),
+    };
+  }
   return {
     prepare: ({ cirron, leaving }, arrival) => cirron.prepare(arrival, batch, leaving),
     foresee: ({ cirron }, arrival) => cirron.foresee(arrival, batch),
     apply: ({ cirron }, arrival, position) =>
       applyCirronBatch(cirron.of(arrival.workspace), position, { ...arrival, body }, batch),
-  };
-}
-
-function toDecodedLong(long: LongBatch): Decoded {
-  const applyInSteps: NonNullable<Decoded["applyInSteps"]> = ({ cirron }, arrival, position) =>
-    long.apply(cirron.of(arrival.workspace), arrival, position);
-  return {
-    prepare: ({ cirron, leaving }, arrival) => cirron.prepareLong(arrival, long, leaving),
-    apply: (state, arrival, position) => atOnce(applyInSteps(state, arrival, position)),
-    applyInSteps,
   };
 }

@@ -7,7 +7,7 @@ import { inTurns } from "#base/turns.ts";
 import type { Applied } from "#intake/applied.ts";
 import type { Arrival } from "#intake/input.ts";
 import type { CirronBatch } from "#wire/cirron/batch.ts";
-import { type ArrivedBody, toApplied, toArrival } from "./apply.ts";
+import { applyCirronBatch } from "./apply.ts";
 import type { Component } from "./component.ts";
 import { addTied, type BatchFacts, type Cleared, factsOf, nobody, scanStretch } from "./needs.ts";
 import { type CirronStore, recall } from "./recall.ts";
@@ -49,11 +49,8 @@ export class LongBatch {
     return this.preparing;
   }
 
-  *apply(state: CirronWorkspace, arrival: Arrival, position: number): Generator<void, Applied> {
-    const input: ArrivedBody = { ...arrival, body: this.body };
-    const outcome = yield* state.applyInSteps(toArrival(input, this.batch, this.contentHash, position));
-    yield;
-    return yield* toApplied(input, this.batch, outcome, position);
+  apply(state: CirronWorkspace, arrival: Arrival, position: number): Generator<void, Applied> {
+    return applyCirronBatch(state, position, { ...arrival, body: this.body }, this.batch, this.contentHash);
   }
 
   private async recallAll(state: CirronWorkspace, store: CirronStore, arrival: Arrival, leaving: Leaving) {

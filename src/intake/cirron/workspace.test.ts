@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { atOnce } from "#base/turns.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { expectedSessions, type PlainBatch, readSpool, toCirronRows } from "../../../tests/support/cirron-rows.ts";
 import { type CirronOutcome, CirronWorkspace } from "./workspace.ts";
@@ -29,16 +30,9 @@ class Reader {
   add(batch: PlainBatch, source = "folder"): CirronOutcome {
     const rows = toCirronRows(batch);
     const contentHash = JSON.stringify(batch, (_, value) => (typeof value === "bigint" ? value.toString() : value));
-    const outcome = this.workspace.apply({
-      batchId: batch.batch_id,
-      contentHash,
-      rows,
-      source,
-      runOverride: null,
-      imported: false,
-      receivedNs: 1n,
-      position: 1,
-    });
+    const batchId = batch.batch_id;
+    const arrival = { source, runOverride: null, imported: false, receivedNs: 1n, position: 1 };
+    const outcome = atOnce(this.workspace.apply({ batchId, contentHash, rows, ...arrival }));
     this.fold(outcome.changes);
     this.duplicates += outcome.duplicates;
     this.faults += outcome.faults.length;
@@ -263,7 +257,7 @@ describe("joining components of one process", () => {
       const reader = new Reader();
       for (const [batchId, runOverride, one] of order) {
         const arrival = { batchId, contentHash: "", rows: toCirronRows(one), source: "folder", imported: false };
-        reader.fold(reader.workspace.apply({ ...arrival, runOverride, receivedNs: 1n, position: 1 }).changes);
+        reader.fold(atOnce(reader.workspace.apply({ ...arrival, runOverride, receivedNs: 1n, position: 1 })).changes);
       }
       const runs = [...reader.groups.values()].map((row) => [row.group_key, row.run_id]).sort();
       expect(runs.map(([, run]) => run)).toEqual(["x", "y", "z", "x", "y"]);
@@ -330,7 +324,7 @@ describe("joining components of one process", () => {
       receivedNs: 2n,
       position: 1,
     };
-    reader.fold(reader.workspace.apply({ ...named, runOverride: "named" }).changes);
+    reader.fold(atOnce(reader.workspace.apply({ ...named, runOverride: "named" })).changes);
     expect([...reader.groups.values()].map((row) => row.run_id)).toEqual(["named"]);
     expect(reader.aliases.has("run-7")).toBe(true);
   });

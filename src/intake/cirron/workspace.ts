@@ -118,12 +118,8 @@ export class CirronWorkspace {
     return this.recent.isWhole && this.losses === 0;
   }
 
-  apply(arrival: CirronArrival): CirronOutcome {
-    return atOnce(this.applyInSteps(arrival));
-  }
-
-  /** The same in steps. Nothing else may change the workspace between them. */
-  *applyInSteps(arrival: CirronArrival): Generator<void, CirronOutcome> {
+  /** Nothing else may change the workspace between the steps. */
+  *apply(arrival: CirronArrival): Generator<void, CirronOutcome> {
     const begun = this.begin(arrival);
     if ("isRepeat" in begun) return begun;
     return yield* this.end(arrival, begun, yield* this.taker.take(arrival.rows, begun.start));

@@ -2,7 +2,6 @@
 // under a known id is a fault, and the first one stays.
 
 import type { Int64Column, UInt32Column } from "#base/columns.ts";
-import { atOnce } from "#base/turns.ts";
 import type { Applied } from "#intake/applied.ts";
 import { hashRows, hashRowsInSteps } from "#intake/content-hash.ts";
 import { faultId, pushFault } from "#intake/fault-rows.ts";
@@ -26,12 +25,8 @@ const protocol = "otlp";
 /** More text than this is hashed with pauses. */
 const hashedAtOnce = 1024 * 1024;
 
-export function applyExport(state: KnownRecords, request: DecodedExport, placed: Placement, meta: ArrivedAt): Applied {
-  return atOnce(applyExportInSteps(state, request, placed, meta));
-}
-
-/** The same with pauses where there is much text. */
-export function applyExportInSteps(
+/** With pauses where there is much text. */
+export function applyExport(
   state: KnownRecords,
   request: DecodedExport,
   placed: Placement,

@@ -7,7 +7,7 @@ import type { Fault } from "#model/fault.ts";
 import { type DecodedExport, decodeExport } from "#wire/otlp/decode.ts";
 import { toRoleOf } from "#wire/otlp/meaning.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
-import { applyExport, applyExportInSteps, placeFaults } from "./apply.ts";
+import { applyExport, placeFaults } from "./apply.ts";
 import { Placement } from "./placement.ts";
 
 export interface OtlpExportInput extends Input {
@@ -58,11 +58,9 @@ export function decodeRequest(
     placed ??= placeRecords(request, arrival, mlflowRun);
     return placed;
   };
-  const applyInSteps: NonNullable<Decoded["applyInSteps"]> = (state, arrival, position) =>
-    applyExportInSteps(state, request, place(arrival), { ...arrival, position });
   return {
     ...{ rejected: request.rejected, faults: request.faults },
-    ...(body.length > appliedAtOnce ? { applyInSteps } : {}),
+    isLong: body.length > appliedAtOnce,
     prepare: (state, arrival) =>
       state.prepareGroups(place(arrival).groups.map(({ groupKey }) => groupKey)) ??
       state.prepareFaults(arrival.workspace, request, placeFaults(request, place(arrival))),

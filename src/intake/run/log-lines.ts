@@ -2,11 +2,8 @@
 // so the same capture sent twice is stored once.
 
 import { isUtf8 } from "node:buffer";
-import { atOnce } from "#base/turns.ts";
-import type { Applied } from "#intake/applied.ts";
-import type { Arrival, Input } from "#intake/input.ts";
+import type { Input } from "#intake/input.ts";
 import type { InputKind } from "#intake/input-kind.ts";
-import type { IntakeState } from "#intake/intake-state.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import { takeFresh, wrapperKey } from "./wrapper-group.ts";
 
@@ -25,22 +22,21 @@ export const logLineInputs: InputKind<LogLinesInput> = {
   decode(input) {
     const groupKey = wrapperKey(input);
     const lines = splitLines(input.body, input.offset);
-    function* applyInSteps({ groups }: IntakeState, _: Arrival, position: number): Generator<void, Applied> {
-      const state = groups.note(groupKey, { ...input, protocol: "run", ownId: input.wrapperId }, position);
-      const fresh = takeFresh(groups.linesOf(groupKey, position), lines, ({ offset }) => [input.stream, offset]);
-      const rows = yield* toLogRows(fresh, input, groupKey, position);
-      return {
-        parts: fresh.length === 0 ? [] : [{ table: "logs", rows, dropped: null }],
-        state,
-        accepted: fresh.length,
-        duplicates: lines.length - fresh.length,
-        faults: [],
-      };
-    }
     return {
       prepare: (state) => state.prepareGroups([groupKey]),
-      apply: (state, arrival, position) => atOnce(applyInSteps(state, arrival, position)),
-      ...(input.body.length > longLineBytes ? { applyInSteps } : {}),
+      isLong: input.body.length > longLineBytes,
+      *apply({ groups }, _, position) {
+        const state = groups.note(groupKey, { ...input, protocol: "run", ownId: input.wrapperId }, position);
+        const fresh = takeFresh(groups.linesOf(groupKey, position), lines, ({ offset }) => [input.stream, offset]);
+        const rows = yield* toLogRows(fresh, input, groupKey, position);
+        return {
+          parts: fresh.length === 0 ? [] : [{ table: "logs", rows, dropped: null }],
+          state,
+          accepted: fresh.length,
+          duplicates: lines.length - fresh.length,
+          faults: [],
+        };
+      },
     };
   },
 };

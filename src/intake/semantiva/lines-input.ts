@@ -1,6 +1,5 @@
 // Lines of a trace as an input: whole ones, and where in their file or stream they begin.
 
-import { atOnce } from "#base/turns.ts";
 import type { Input } from "#intake/input.ts";
 import type { Decoded, InputKind } from "#intake/input-kind.ts";
 import type { GroupKey } from "#model/group-key.ts";
@@ -19,11 +18,7 @@ let registry: Registry | undefined;
 
 export const lineInputs: InputKind<SemantivaLinesInput> = {
   kind: "semantiva_lines",
-  decode(input, limits) {
-    registry ??= createRegistry(bundledSchemas);
-    return toDecodedLines(atOnce(readLinesInSteps(input, registry, limits)));
-  },
-  *decodeInSteps(input, limits) {
+  *decode(input, limits) {
     registry ??= createRegistry(bundledSchemas);
     return toDecodedLines(yield* readLinesInSteps(input, registry, limits));
   },

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { atOnce } from "#base/turns.ts";
 import type { ArrivedAt } from "#intake/input.ts";
 import { defaultIntakeLimits, IntakeState, type KnownRecords } from "#intake/intake-state.ts";
 import type { IntakeStore } from "#intake/intake-store.ts";
@@ -31,7 +32,7 @@ const start = (run: string, ts: number, wid = "") => encodeFrame("run_start", { 
 const record = (body: Uint8Array): XtrackRecord => ({ body, offset: 0, currentRun: null, file: "" });
 
 const apply = (state: KnownRecords, body: Uint8Array, position = 1) =>
-  applyXtrack(state, record(body), decodeXtrack(record(body)), meta(position));
+  atOnce(applyXtrack(state, record(body), decodeXtrack(record(body)), meta(position)));
 
 /** Kept rows as plain objects; every column of every table must have the same length. */
 function rowsOf(parts: readonly AnyTablePart[], table: string): Record<string, unknown>[] {
@@ -102,7 +103,7 @@ describe("applyXtrack", () => {
     const file = readFileSync(new URL("../../../tests/fixtures/xtrack/file_full/events.bin", import.meta.url));
     const chunk = stream.push(new Uint8Array(file));
     if (chunk === null) throw new Error("no chunk");
-    const applied = applyXtrack(newState(), chunk, chunk.decoded, meta());
+    const applied = atOnce(applyXtrack(newState(), chunk, chunk.decoded, meta()));
     const counts = Object.fromEntries(
       applied.parts.map((part) => [part.table, rowsOf(applied.parts, part.table).length]),
     );
@@ -217,10 +218,9 @@ describe("applyXtrack", () => {
 
   it("gives the run another name without changing its group", () => {
     const body = metric(1);
-    const { state, parts } = applyXtrack(newState(), record(body), decodeXtrack(record(body)), {
-      ...meta(),
-      runOverride: "named",
-    });
+    const { state, parts } = atOnce(
+      applyXtrack(newState(), record(body), decodeXtrack(record(body)), { ...meta(), runOverride: "named" }),
+    );
     expect(rowsOf(parts, "metrics")).toMatchObject([{ group_key: "default/x/r" }]);
     expect(
       state.map(({ table, row }) => [table, "run_id" in row ? row.run_id : "alias" in row ? row.alias : ""]),

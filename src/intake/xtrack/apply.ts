@@ -5,7 +5,6 @@
 // group, only the run it belongs to, so that the same events are recognised with and without that name.
 
 import type { DictColumn, Int64Column } from "#base/columns.ts";
-import { atOnce } from "#base/turns.ts";
 import type { Applied } from "#intake/applied.ts";
 import { faultId, pushFault } from "#intake/fault-rows.ts";
 import type { ArrivedAt } from "#intake/input.ts";
@@ -33,18 +32,8 @@ export function placeFaults({ faults }: DecodedXtrack, workspace: string): Place
   return faults.map(({ fault, run }) => ({ fault, groupKey: run === "" ? "" : toGroupKey(workspace, run) }));
 }
 
-/** Changes the state and hands over the columns of `decoded`, which must not be used again. */
-export function applyXtrack(
-  state: KnownRecords,
-  record: XtrackRecord,
-  decoded: DecodedXtrack,
-  meta: ArrivedAt,
-): Applied {
-  return atOnce(applyXtrackInSteps(state, record, decoded, meta));
-}
-
-/** The same with pauses while many rows are filled. */
-export function* applyXtrackInSteps(
+/** Changes the state and hands over the columns of `decoded`, which must not be used again. With pauses while rows are filled. */
+export function* applyXtrack(
   state: KnownRecords,
   record: XtrackRecord,
   decoded: DecodedXtrack,

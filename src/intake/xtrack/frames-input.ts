@@ -2,8 +2,8 @@
 
 import type { Input } from "#intake/input.ts";
 import type { Decoded, InputKind } from "#intake/input-kind.ts";
-import { type DecodedXtrack, decodeXtrack, decodeXtrackInSteps, type XtrackRecord } from "#wire/xtrack/stream.ts";
-import { applyXtrack, applyXtrackInSteps, groupsOf, placeFaults } from "./apply.ts";
+import { type DecodedXtrack, decodeXtrackInSteps, type XtrackRecord } from "#wire/xtrack/stream.ts";
+import { applyXtrack, groupsOf, placeFaults } from "./apply.ts";
 import { awayWindows } from "./away-windows.ts";
 
 export interface XtrackFramesInput extends Input, XtrackRecord {
@@ -12,8 +12,7 @@ export interface XtrackFramesInput extends Input, XtrackRecord {
 
 export const frameInputs: InputKind<XtrackFramesInput> = {
   kind: "xtrack_frames",
-  decode: (input) => toDecodedFrames(input, decodeXtrack(input)),
-  *decodeInSteps(input) {
+  *decode(input) {
     return toDecodedFrames(input, yield* decodeXtrackInSteps(input));
   },
 };
@@ -23,14 +22,12 @@ const rowsAtOnce = 100_000;
 
 /** For a stream that has decoded its frames already. */
 export function toDecodedFrames(record: XtrackRecord, decoded: DecodedXtrack): Decoded {
-  const applyInSteps: NonNullable<Decoded["applyInSteps"]> = (state, arrival, position) =>
-    applyXtrackInSteps(state, record, decoded, { ...arrival, position });
   return {
     prepare: (state, { workspace }) =>
       state.prepareGroups(groupsOf(decoded, workspace)) ??
       state.prepareEvents(awayWindows(state.groups, decoded, workspace)) ??
       state.prepareFaults(workspace, decoded, placeFaults(decoded, workspace)),
     apply: (state, arrival, position) => applyXtrack(state, record, decoded, { ...arrival, position }),
-    ...(decoded.columns.metricRows < rowsAtOnce ? {} : { applyInSteps }),
+    isLong: decoded.columns.metricRows >= rowsAtOnce,
   };
 }

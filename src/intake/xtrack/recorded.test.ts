@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { atOnce } from "#base/turns.ts";
 import { KnownGroups } from "#intake/known-groups.ts";
 import { RecentIds } from "#intake/recent-ids.ts";
 import type { Rows } from "#model/tables.ts";
@@ -91,7 +92,7 @@ function storedPoints(bytes: Uint8Array, chunkBytes: number, fromJournal: boolea
       runOverride: null,
       imported: true,
     };
-    const applied = applyXtrack(state, chunk, decoded, meta);
+    const applied = atOnce(applyXtrack(state, chunk, decoded, meta));
     duplicates += applied.duplicates;
     expect(applied.faults).toEqual([]);
     for (const part of applied.parts) {
