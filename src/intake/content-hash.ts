@@ -6,81 +6,36 @@
 //
 // A whole batch is hashed column by column: each loop then sees one kind of column and runs at its speed.
 
-import {
-  ArrayColumn,
-  DictColumn,
-  Float64Column,
-  Int64Column,
-  NullableColumn,
-  StringColumn,
-  type UInt32Column,
-} from "#base/columns.ts";
+import { ArrayColumn, DictColumn, Float64Column, Int64Column, NullableColumn, StringColumn } from "#base/columns.ts";
 import type { AnyColumn } from "#model/tables.ts";
 
 const prime = 0x01000193;
 const offset = 0x811c9dc5;
 
-/** Scratch of `mixRows`: what one column adds to each row. */
-let cells = new Int32Array(1024);
-let states = new Int32Array(1024);
-
-/** One hash a row, never 0: 0 stands for "not known" where a hash is stored. */
-export function hashRows(columns: readonly AnyColumn[], count: number): Uint32Array {
-  return toHashes(mixRows(columns, count), count);
-}
-
-/** The same, pushed onto a column. */
-export function pushHashes(into: UInt32Column, columns: readonly AnyColumn[], count: number): void {
-  const mixed = mixRows(columns, count);
-  into.reserve(into.length + count);
-  for (let row = 0; row < count; row++) into.push(toHash(mixed[row] as number));
-}
-
-function mixRows(columns: readonly AnyColumn[], count: number): Int32Array {
-  if (count > cells.length) {
-    cells = new Int32Array(count * 2);
-    states = new Int32Array(count * 2);
-  }
-  states.fill(offset, 0, count);
-  for (const column of columns) addColumn(column, cells, states, count);
-  return states;
-}
-
-/** The same, a step for each column, and more for one with much text. */
-export function* hashRowsInSteps(columns: readonly AnyColumn[], count: number): Generator<void, Uint32Array> {
-  const own = new Int32Array(count);
+/**
+ * One hash a row, never 0: 0 stands for "not known" where a hash is stored. A step for each column, and more for one with
+ * much text.
+ */
+export function* hashRows(columns: readonly AnyColumn[], count: number): Generator<void, Uint32Array> {
+  const cells = new Int32Array(count);
   const mixed = new Int32Array(count).fill(offset);
   for (const column of columns) {
-    if (column instanceof StringColumn && column.byteLength > stepBytes) yield* hashLongStrings(column, own, count);
-    else hashCells(column, own, count);
-    mixIn(own, mixed, count);
+    if (column instanceof StringColumn && column.byteLength > stepBytes) yield* hashLongStrings(column, cells, count);
+    else hashCells(column, cells, count);
+    mixIn(cells, mixed, count);
     yield;
   }
-  return toHashes(mixed, count);
+  for (let row = 0; row < count; row++) if (mixed[row] === 0) mixed[row] = 1;
+  return new Uint32Array(mixed.buffer);
 }
 
 const stepBytes = 512 * 1024;
-
-function addColumn(column: AnyColumn, scratch: Int32Array, into: Int32Array, count: number): void {
-  hashCells(column, scratch, count);
-  mixIn(scratch, into, count);
-}
 
 function mixIn(scratch: Int32Array, into: Int32Array, count: number): void {
   for (let row = 0; row < count; row++) {
     const state = into[row] as number;
     into[row] = Math.imul(state ^ (scratch[row] as number), prime) ^ (state >>> 15);
   }
-}
-
-function toHashes(mixed: Int32Array, count: number): Uint32Array {
-  const hashes = new Uint32Array(count);
-  for (let row = 0; row < count; row++) hashes[row] = toHash(mixed[row] as number);
-  return hashes;
-}
-
-function toHash(mixed: number): number {
-  return mixed >>> 0 || 1;
 }
 
 function hashCells(column: AnyColumn, into: Int32Array, count: number): void {

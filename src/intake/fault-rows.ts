@@ -1,16 +1,22 @@
 // Faults as rows: everything that could not be understood is kept with its bytes, its reason and its place.
 
 import { createHash } from "node:crypto";
+import type { AnyTablePart } from "#model/batch.ts";
 import { blastOf, type Fault } from "#model/fault.ts";
 import type { GroupName } from "#model/names.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import type { ArrivedAt } from "./input.ts";
+import type { RecentIds } from "./recent-ids.ts";
 
-export interface FaultContext extends Pick<ArrivedAt, "workspace" | "transport" | "receivedNs" | "position"> {
-  /** '' when the run is not known. */
+/** A fault and the group it stands with; '' when that is not known. */
+export interface PlacedFault {
+  readonly fault: Fault;
   readonly groupKey: GroupName;
-  readonly protocol: string;
+  /** Its place among the rows of its journal record; without it, its place among the faults. */
+  readonly at?: number;
 }
+
+type FaultArrival = Pick<ArrivedAt, "workspace" | "transport" | "receivedNs" | "position">;
 
 /** Faults keep at most this much of their bytes; the length of the rest stands in the detail. */
 const rawBytesMax = 1024 * 1024;
@@ -21,28 +27,42 @@ export function faultId(fault: Fault): string {
   return hash.update(fault.raw).digest("hex").slice(0, 32);
 }
 
-export function toFaultRows(faults: readonly Fault[], context: FaultContext): Rows<"faults"> {
+/** Without those that are known already, if that is to be looked at: a fault that is sent again is stored once. */
+export function toFaultParts(
+  faults: readonly PlacedFault[],
+  protocol: string,
+  arrival: FaultArrival,
+  known: RecentIds | null,
+): AnyTablePart[] {
   const rows = createRows("faults");
-  for (const [at, fault] of faults.entries()) pushFault(rows, fault, faultId(fault), context, at);
-  return rows;
+  for (const placed of faults) {
+    const id = faultId(placed.fault);
+    if (known === null || known.add(id, arrival.workspace)) pushFault(rows, placed, id, protocol, arrival);
+  }
+  return rows.code.length === 0 ? [] : [{ table: "faults", rows, dropped: null }];
 }
 
-/** `at` is the fault's place among the rows of its journal record. */
-export function pushFault(rows: Rows<"faults">, fault: Fault, id: string, context: FaultContext, at: number): void {
-  rows.group_key.push(context.groupKey);
-  rows.workspace.push(context.workspace);
+export function pushFault(
+  rows: Rows<"faults">,
+  { fault, groupKey, at = rows.code.length }: PlacedFault,
+  id: string,
+  protocol: string,
+  arrival: FaultArrival,
+): void {
+  rows.group_key.push(groupKey);
+  rows.workspace.push(arrival.workspace);
   rows.fault_id.push(id);
   rows.code.push(fault.code);
   rows.blast.push(blastOf(fault.code));
-  rows.protocol.push(context.protocol);
-  rows.transport.push(context.transport);
+  rows.protocol.push(protocol);
+  rows.transport.push(arrival.transport);
   const cut = fault.raw.length > rawBytesMax;
   rows.detail.push(
     cut ? `${fault.detail} (${fault.raw.length} bytes, the first ${rawBytesMax} are kept)` : fault.detail,
   );
   rows.place.push(JSON.stringify(fault.place));
-  rows.received_ns.pushBigInt(context.receivedNs);
-  rows.jpos.pushNumber(context.position);
+  rows.received_ns.pushBigInt(arrival.receivedNs);
+  rows.jpos.pushNumber(arrival.position);
   rows.jrow.push(at);
   rows.raw.pushBytes(cut ? fault.raw.subarray(0, rawBytesMax) : fault.raw);
 }

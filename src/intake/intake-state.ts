@@ -2,18 +2,16 @@
 // derived: what memory has dropped is read from the store when a record names it, before that record is applied.
 
 import type { ServerNs } from "#base/clock.ts";
-import type { Fault } from "#model/fault.ts";
 import { type GroupKey, groupPrefix, parseGroupKey } from "#model/group-key.ts";
 import type { GroupName, RunId } from "#model/names.ts";
 import type { TimeWindow } from "./away-events.ts";
 import { CirronMemory, type CirronOutline } from "./cirron/memory.ts";
 import { type CirronLimits, defaultCirronLimits } from "./cirron/workspace.ts";
-import { faultId } from "./fault-rows.ts";
+import { faultId, type PlacedFault } from "./fault-rows.ts";
 import type { FaultName, IntakeStore } from "./intake-store.ts";
 import { Joins } from "./joins.ts";
 import { KnownGroups } from "./known-groups.ts";
 import { RecentIds } from "./recent-ids.ts";
-import { loadIdentity } from "./record-identity.ts";
 
 export interface IntakeLimits extends CirronLimits {
   /** What groups with their identities may take. */
@@ -43,12 +41,6 @@ export interface IntakeStateOptions {
   /** The store holds nothing yet. */
   readonly isFresh: boolean;
   readonly limits?: IntakeLimits | undefined;
-}
-
-/** A fault and the group it stands with; '' when that is not known. */
-export interface PlacedFault {
-  readonly fault: Fault;
-  readonly groupKey: GroupName;
 }
 
 /** All that a protocol needs to know whose records are known within their groups. */
@@ -137,8 +129,7 @@ export class IntakeState {
     if (this.isWhole || faults.length === 0 || this.askedFaults.has(decoded)) return null;
     const missing = faults.flatMap(({ fault, groupKey }) => {
       const id = faultId(fault);
-      loadIdentity(Buffer.from(id, "hex"), workspace);
-      return this.faults.has() ? [] : [{ groupKey, code: fault.code, id }];
+      return this.faults.has(id, workspace) ? [] : [{ groupKey, code: fault.code, id }];
     });
     return missing.length === 0 ? null : this.loadFaults(workspace, decoded, missing);
   }
@@ -203,10 +194,7 @@ export class IntakeState {
   }
 
   private async loadFaults(workspace: string, decoded: object, faults: readonly FaultName[]): Promise<void> {
-    for (const id of await this.store.findFaults(workspace, faults)) {
-      loadIdentity(Buffer.from(id, "hex"), workspace);
-      this.faults.add();
-    }
+    for (const id of await this.store.findFaults(workspace, faults)) this.faults.add(id, workspace);
     this.askedFaults.add(decoded);
   }
 

@@ -1,6 +1,8 @@
-// Recent ids, in two halves: when the newer one is full the older one is dropped. The store is asked about older ids.
+// The ids of recent faults, 32 hex digits each, in two halves: when the newer one is full the older one is dropped. The store
+// is asked about older ids.
 
 import { IdMap } from "./id-map.ts";
+import { loadIdentity } from "./record-identity.ts";
 
 const halfMax = 100_000;
 
@@ -11,14 +13,15 @@ export class RecentIds {
   /** Nothing was ever let go. */
   isWhole = true;
 
-  /** Whether the id in `idWords` came lately. */
-  has(): boolean {
+  /** Whether it came lately. */
+  has(id: string, workspace: string): boolean {
+    loadIdentity(Buffer.from(id, "hex"), workspace);
     return this.current.get() >= 0 || this.previous.get() >= 0;
   }
 
-  /** Adds the id in `idWords`; false when it was there. */
-  add(): boolean {
-    if (this.has()) return false;
+  /** False when it was there. */
+  add(id: string, workspace: string): boolean {
+    if (this.has(id, workspace)) return false;
     this.current.set(0);
     return true;
   }

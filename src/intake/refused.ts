@@ -37,7 +37,7 @@ export function isRefused(input: Input): input is RefusedInput {
 export function keepFault(
   fault: Fault,
   protocol: string,
-  { workspace, transport, receivedNs }: Arrival,
+  arrival: Arrival,
   position: number,
   {
     id = faultId(fault),
@@ -45,6 +45,6 @@ export function keepFault(
   }: { readonly id?: string | undefined; readonly groupKey?: string | undefined } = {},
 ): Applied {
   const rows = createRows("faults");
-  pushFault(rows, fault, id, { workspace, groupKey, protocol, transport, receivedNs, position }, 0);
+  pushFault(rows, { fault, groupKey }, id, protocol, { ...arrival, position });
   return { ...nothingApplied, parts: [{ table: "faults", rows, dropped: null }], faults: [fault] };
 }

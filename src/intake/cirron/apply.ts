@@ -2,7 +2,7 @@
 
 import { hash } from "node:crypto";
 import type { Applied } from "#intake/applied.ts";
-import { toFaultRows } from "#intake/fault-rows.ts";
+import { toFaultParts } from "#intake/fault-rows.ts";
 import type { Arrival } from "#intake/input.ts";
 import type { AnyTablePart } from "#model/batch.ts";
 import type { Fault } from "#model/fault.ts";
@@ -73,12 +73,8 @@ function* toParts(
   if (rows.snapshots.snapshot_id.length > 0)
     parts.push({ table: "snapshots", rows: rows.snapshots, dropped: outcome.dropped.snapshots });
   if (outcome.ids.id_key.length > 0) parts.push({ table: "cirron_ids", rows: outcome.ids, dropped: null });
-  if (faults.length > 0) {
-    const { workspace, transport, receivedNs } = input;
-    const context = { workspace, groupKey: outcome.groupKey, protocol: "cirron", transport, receivedNs, position };
-    parts.push({ table: "faults", rows: toFaultRows(faults, context), dropped: null });
-  }
-  return parts;
+  const placed = faults.map((fault) => ({ fault, groupKey: outcome.groupKey }));
+  return [...parts, ...toFaultParts(placed, "cirron", { ...input, position }, null)];
 }
 
 /**

@@ -11,7 +11,7 @@ import { applyCirronBatch } from "./apply.ts";
 import type { Component } from "./component.ts";
 import { addTied, type BatchFacts, type Cleared, factsOf, nobody, scanStretch } from "./needs.ts";
 import { type CirronStore, recall } from "./recall.ts";
-import { hashInSteps } from "./row-taker.ts";
+import { hashContents } from "./row-taker.ts";
 import { stretchesOf, tables } from "./stretches.ts";
 import type { CirronWorkspace } from "./workspace.ts";
 
@@ -76,7 +76,7 @@ export class LongBatch {
       yield;
     }
     this.contentHash = hash.digest("hex");
-    yield* hashInSteps(this.batch);
+    yield* hashContents(this.batch);
   }
 
   /** The component of the same batch with the same content: then its rows are all known. */

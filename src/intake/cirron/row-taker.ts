@@ -2,7 +2,7 @@
 // that is known is refused, as a duplicate or as a conflict.
 
 import type { StringColumn } from "#base/columns.ts";
-import { hashRowsInSteps, pushHashes } from "#intake/content-hash.ts";
+import { hashRows } from "#intake/content-hash.ts";
 import type { Fault } from "#model/fault.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import type { Awaited, AwaitedParents } from "./awaited.ts";
@@ -65,6 +65,7 @@ export class RowTaker {
   /** Takes the rows of a batch into a component, and into whatever they tie it to: a step for some of the rows. */
   *take(rows: CirronRows, start: number): Generator<void, Taken> {
     const taken = startTaking(start);
+    yield* hashContents(rows);
     for (const table of tables) {
       if (rows[table].span_id.length === 0) continue;
       for (const stretch of stretchesOf(rows, table)) {
@@ -99,7 +100,7 @@ export class RowTaker {
     const { span_id: ids, parent_id, name, start_ns, end_ns } = spans;
     const sessionCode = name.keys.indexOf("cirron.session");
     const epochCode = name.keys.indexOf("epoch");
-    const hashes = contentHashes(rows, "spans", ids.length);
+    const { values: hashes } = spans.content_hash;
     for (let row = from, parent = -1; row < to; row++) {
       const hash = hashes[row] as number;
       const start = timeAt(start_ns, row);
@@ -158,8 +159,8 @@ export class RowTaker {
     const { recent } = this;
     const ids = idsOf(rows, table);
     const kind = table === "marks" ? "mark" : "snapshot";
-    const { span_id: owners, ts_ns } = rows[table];
-    const hashes = contentHashes(rows, table, ids.length);
+    const { span_id: owners, ts_ns, content_hash } = rows[table];
+    const { values: hashes } = content_hash;
     for (let row = from, span = -1; row < to; row++) {
       const hash = hashes[row] as number;
       const time = timeAt(ts_ns, row);
@@ -234,20 +235,13 @@ function startTaking(component: number): Taken {
   };
 }
 
-/** The hashes of all rows, filled in where they are not known from the store. */
-function contentHashes(rows: CirronRows, table: keyof CirronRows, count: number): Uint32Array {
-  const { content_hash: column } = rows[table];
-  if (column.length < count) pushHashes(column, contentColumns(rows, table), count);
-  return column.values;
-}
-
-/** Fills them in ahead, a step for each column. */
-export function* hashInSteps(rows: CirronRows): Generator<void, void> {
+/** Fills the hashes of all rows in where they are not known, as those of stored rows are. */
+export function* hashContents(rows: CirronRows): Generator<void, void> {
   for (const table of tables) {
     const { content_hash: column, span_id } = rows[table];
     if (column.length >= span_id.length) continue;
-    for (const hash of yield* hashRowsInSteps(contentColumns(rows, table), span_id.length)) column.push(hash);
-    yield;
+    const values = yield* hashRows(contentColumns(rows, table), span_id.length);
+    column.append({ values }, column.length, values.length);
   }
 }
 

@@ -3,16 +3,15 @@
 
 import type { Int64Column, UInt32Column } from "#base/columns.ts";
 import type { Applied } from "#intake/applied.ts";
-import { hashRows, hashRowsInSteps } from "#intake/content-hash.ts";
-import { faultId, pushFault } from "#intake/fault-rows.ts";
+import { hashRows } from "#intake/content-hash.ts";
+import { type PlacedFault, toFaultParts } from "#intake/fault-rows.ts";
 import type { ArrivedAt } from "#intake/input.ts";
-import type { KnownRecords, PlacedFault } from "#intake/intake-state.ts";
-import { loadIdentity } from "#intake/record-identity.ts";
+import type { KnownRecords } from "#intake/intake-state.ts";
 import type { AnyTablePart } from "#model/batch.ts";
 import type { Fault } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
 import type { StateChange } from "#model/state-tables.ts";
-import { createRows, type Rows } from "#model/tables.ts";
+import type { Rows } from "#model/tables.ts";
 import type { DecodedExport } from "#wire/otlp/decode.ts";
 import type { LogColumns } from "#wire/otlp/log-columns.ts";
 import type { PointColumns } from "#wire/otlp/point-columns.ts";
@@ -22,8 +21,6 @@ import type { Placement } from "./placement.ts";
 import { ResourceParams } from "./resource-params.ts";
 
 const protocol = "otlp";
-/** More text than this is hashed with pauses. */
-const hashedAtOnce = 1024 * 1024;
 
 /** With pauses where there is much text. */
 export function applyExport(
@@ -68,7 +65,7 @@ class OtlpBatch {
       ...this.conflicts.toArray((first, count) => ({ ...first, fault: toRestFault(first.fault, count) })),
     ];
     return {
-      parts: [...parts, ...params.parts(), ...this.faultParts(faults)],
+      parts: [...parts, ...params.parts(), ...toFaultParts(faults, protocol, meta, this.state.faults)],
       state: changes,
       accepted: this.accepted,
       duplicates: this.duplicates,
@@ -98,9 +95,7 @@ class OtlpBatch {
 
   private *takeSpans(columns: SpanColumns, params: ResourceParams): Generator<void, AnyTablePart[]> {
     const { rows, points, ids, length } = columns;
-    const isLong = rows.attrs.byteLength > hashedAtOnce;
-    const content = spanContent(rows);
-    const hashes = isLong ? yield* hashRowsInSteps(content, length) : hashRows(content, length);
+    const hashes = yield* hashRows(spanContent(rows), length);
     const { values } = ids;
     this.takeEach(columns, rows.start_ns, params, hashes, (row) => {
       const at = row * spanIdWords;
@@ -232,20 +227,6 @@ class OtlpBatch {
     rows.received_ns.padTo(length, receivedNs);
     rows.jpos.padTo(length, BigInt(position));
     rows.flags.padTo(length, 0);
-  }
-
-  /** A fault that is sent again is stored once. */
-  private faultParts(faults: readonly PlacedFault[]): AnyTablePart[] {
-    const { workspace, transport, receivedNs, position } = this.meta;
-    const rows = createRows("faults");
-    for (const { fault, groupKey } of faults) {
-      const id = faultId(fault);
-      loadIdentity(Buffer.from(id, "hex"), workspace);
-      if (!this.state.faults.add()) continue;
-      const context = { workspace, groupKey, protocol, transport, receivedNs, position };
-      pushFault(rows, fault, id, context, rows.code.length);
-    }
-    return rows.code.length === 0 ? [] : [{ table: "faults", rows, dropped: null }];
   }
 }
 

@@ -6,7 +6,7 @@
 //   {"n": 9, "type": "wrapper_exit", "ts_ns": "…", "payload": {"code": 0, "signal": null}}
 
 import type { SenderNs, ServerNs } from "#base/clock.ts";
-import { toFaultRows } from "#intake/fault-rows.ts";
+import { toFaultParts } from "#intake/fault-rows.ts";
 import type { Input } from "#intake/input.ts";
 import type { InputKind } from "#intake/input-kind.ts";
 import type { AnyTablePart } from "#model/batch.ts";
@@ -30,15 +30,15 @@ export const wrapperLineInputs: InputKind<WrapperLinesInput> = {
     return {
       prepare: (state) => state.prepareGroups([groupKey]),
       apply({ groups }, _, position) {
-        const { workspace, wrapperId, transport, receivedNs } = input;
+        const { wrapperId, receivedNs } = input;
         const state = groups.note(groupKey, { ...input, protocol: "run", ownId: wrapperId }, position);
         const fresh = takeFresh(groups.linesOf(groupKey, position), records, ({ n }) => ["wrapper", n]);
         const place = { groupKey, receivedNs, position };
-        const context = { ...place, workspace, protocol: "run", transport };
+        const placed = faults.map((fault) => ({ fault, groupKey }));
         const parts: AnyTablePart[] = [
           { table: "events", rows: toWrapperEvents(fresh, place), dropped: null },
           { table: "metrics", rows: toSampleRows(fresh, place), dropped: null },
-          { table: "faults", rows: toFaultRows(faults, context), dropped: null },
+          ...toFaultParts(placed, "run", { ...input, position }, null),
         ];
         return {
           parts: parts.filter(({ rows }) => rows.group_key.length > 0),

@@ -2,14 +2,12 @@
 // arrives again, in whatever chunk, file or order, is counted and not stored.
 
 import type { Applied } from "#intake/applied.ts";
-import { faultId, pushFault } from "#intake/fault-rows.ts";
+import { type PlacedFault, toFaultParts } from "#intake/fault-rows.ts";
 import type { IdMap } from "#intake/id-map.ts";
 import type { ArrivedAt } from "#intake/input.ts";
-import type { KnownRecords, PlacedFault } from "#intake/intake-state.ts";
-import { loadIdentity, loadLineIdentity } from "#intake/record-identity.ts";
-import type { AnyTablePart } from "#model/batch.ts";
+import type { KnownRecords } from "#intake/intake-state.ts";
+import { loadLineIdentity } from "#intake/record-identity.ts";
 import type { StateChange } from "#model/state-tables.ts";
-import { createRows } from "#model/tables.ts";
 import type { FaultyLine } from "#wire/semantiva/decode-lines.ts";
 import { type Keys, toFaultKey } from "./keys.ts";
 import type { LineRows } from "./line-rows.ts";
@@ -20,16 +18,18 @@ export interface SemantivaChunk {
   readonly faulty: readonly FaultyLine[];
 }
 
-export function applySemantiva(state: KnownRecords, { rows, faulty }: SemantivaChunk, meta: ArrivedAt): Applied {
+export function applySemantiva(state: KnownRecords, chunk: SemantivaChunk, meta: ArrivedAt): Applied {
+  const { rows, faulty } = chunk;
   const changes: StateChange[] = [];
   const { copies, accepted, duplicates } = meetLines(state, rows, meta, changes);
-  const parts = [...rows.toParts(meta, copies), ...keepFaults(state, faulty, meta)];
+  const faults = toFaultParts(placeFaults(chunk, meta.workspace), "semantiva", meta, state.faults);
+  const parts = [...rows.toParts(meta, copies), ...faults];
   // The sender hears of a bad line every time it sends it, though the fault is stored once.
   return { parts, state: changes, accepted, duplicates, faults: faulty.map(({ fault }) => fault) };
 }
 
 export function placeFaults({ faulty }: SemantivaChunk, workspace: string): PlacedFault[] {
-  return faulty.map(({ fault, runId }) => ({ fault, groupKey: toFaultKey(workspace, runId) }));
+  return faulty.map(({ fault, runId, at }) => ({ fault, groupKey: toFaultKey(workspace, runId), at }));
 }
 
 interface MetLines {
@@ -77,18 +77,4 @@ function noteGroup(state: KnownRecords, { groupKey, runId, launchId }: Keys, met
     receivedNs,
   };
   return state.groups.note(groupKey, cause, position);
-}
-
-function keepFaults(state: KnownRecords, faulty: readonly FaultyLine[], meta: ArrivedAt): AnyTablePart[] {
-  if (faulty.length === 0) return [];
-  const rows = createRows("faults");
-  const { workspace, receivedNs, position, transport } = meta;
-  for (const { fault, runId, at } of faulty) {
-    const id = faultId(fault);
-    loadIdentity(Buffer.from(id, "hex"), workspace);
-    if (!state.faults.add()) continue;
-    const groupKey = toFaultKey(workspace, runId);
-    pushFault(rows, fault, id, { workspace, groupKey, protocol: "semantiva", transport, receivedNs, position }, at);
-  }
-  return rows.group_key.length === 0 ? [] : [{ table: "faults", rows, dropped: null }];
 }

@@ -6,10 +6,9 @@
 
 import type { DictColumn, Int64Column } from "#base/columns.ts";
 import type { Applied } from "#intake/applied.ts";
-import { faultId, pushFault } from "#intake/fault-rows.ts";
+import { type PlacedFault, toFaultParts } from "#intake/fault-rows.ts";
 import type { ArrivedAt } from "#intake/input.ts";
-import type { KnownRecords, PlacedFault } from "#intake/intake-state.ts";
-import { loadIdentity } from "#intake/record-identity.ts";
+import type { KnownRecords } from "#intake/intake-state.ts";
 import type { SeqSet } from "#intake/seq-set.ts";
 import type { AnyTablePart } from "#model/batch.ts";
 import type { Fault } from "#model/fault.ts";
@@ -148,11 +147,8 @@ class XtrackBatch {
 
   /** The rows that no single event has: sequence ranges and faults. */
   ownParts(): AnyTablePart[] {
-    const parts: AnyTablePart[] = [];
-    if (this.ranges.length > 0) parts.push(this.toRangeRows());
-    const faults = this.toFaultRows();
-    if (faults !== undefined) parts.push(faults);
-    return parts;
+    const faults = toFaultParts(this.faults, "xtrack", this.meta, this.state.faults);
+    return this.ranges.length === 0 ? faults : [this.toRangeRows(), ...faults];
   }
 
   private toRangeRows(): AnyTablePart {
@@ -233,20 +229,6 @@ class XtrackBatch {
     const cause = { workspace, protocol: "xtrack" as const, ownId: run, runOverride, imported, receivedNs };
     for (const change of this.state.groups.note(groupKey, cause, this.meta.position)) this.changes.push(change);
   }
-
-  private toFaultRows(): AnyTablePart | undefined {
-    const { faults } = this;
-    if (faults.length === 0) return undefined;
-    const { workspace, receivedNs, position, transport } = this.meta;
-    const rows = createRows("faults");
-    for (const { fault, groupKey } of faults) {
-      const id = faultId(fault);
-      if (!isNewFault(this.state.faults, workspace, id)) continue;
-      const context = { workspace, groupKey, protocol: "xtrack", transport, receivedNs, position };
-      pushFault(rows, fault, id, context, rows.code.length);
-    }
-    return rows.code.length === 0 ? undefined : { table: "faults", rows, dropped: null };
-  }
 }
 
 /** The events of one worker within one record. */
@@ -257,11 +239,6 @@ interface WorkerStream {
   readonly isControl: boolean;
   readonly ids: SeqSet;
   range: SeqRange | undefined;
-}
-
-function isNewFault(faults: KnownRecords["faults"], workspace: string, id: string): boolean {
-  loadIdentity(Buffer.from(id, "hex"), workspace);
-  return faults.add();
 }
 
 /** Fills the empty column with texts[codes[events[row]]], with one look into the dictionary per text. */
