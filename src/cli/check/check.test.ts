@@ -6,6 +6,7 @@ import { type Finding, formatProblem, formatSummary, type Problem, type Summary 
 import { readRegistry } from "#protocol/semantiva/schema-dir.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
+import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { type CheckRun, checkPaths } from "./check.ts";
 
 const registry = createRegistry(bundledSchemas);
@@ -194,6 +195,23 @@ describe("the other formats", () => {
     const { problems } = await check([path]);
     expect(problems.at(-1)).toMatchObject({ protocol: "xtrack", code: "xtrack_frame_torn", severity: "error" });
     expect(formatProblem(problems.at(-1) as Problem)).toMatch(/torn\.bin:@\d+: error: /);
+  });
+
+  it("say what frames hold: events by type, keys, and types that are not known", async () => {
+    const frame = (t: string, seq: number, p: object) => encodeFrame(t, { seq, ts: seq }, p);
+    const frames = [
+      frame("auth", 0, { key: "k" }),
+      frame("run_start", 1, { run_id: "r" }),
+      frame("later", 2, { run_id: "r" }),
+      frame("metric", 3, { run_id: "r", key: "loss" }),
+    ];
+    const { problems, summary } = await check([await write("said.bin", Buffer.concat(frames))]);
+    const offsetOf = (at: number) => Buffer.concat(frames.slice(0, at)).length;
+    expect(problems).toMatchObject([
+      { severity: "error", code: "xtrack_missing_field", offset: offsetOf(3), pointer: "/p/value" },
+      { severity: "warning", code: "unknown_type", offset: offsetOf(2), pointer: "/t" },
+    ]);
+    expect(summary.records["xtrack"]).toEqual({ auth: 1, run_start: 1, later: 1 });
   });
 
   it("say of what is no trace that it is none", async () => {
