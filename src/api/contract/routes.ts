@@ -186,9 +186,13 @@ export type BodyOf<N extends RouteName> = Part<N, "body">;
 export type AnswerOf<N extends RouteName> = Part<N, "answer">;
 
 type Given<K extends string, T> = [T] extends [undefined] ? unknown : { readonly [P in K]: T };
-type MaybeGiven<K extends string, T> = [T] extends [undefined] ? unknown : { readonly [P in K]?: T };
+type MaybeGiven<K extends string, T> = [T] extends [undefined]
+  ? unknown
+  : Record<string, never> extends T
+    ? { readonly [P in K]?: T }
+    : { readonly [P in K]: T };
 
-/** The parts of a request: path and body must be given where the route has them. */
+/** The parts of a request: path and body must be given where the route has them, a query where it has to say something. */
 export type Call<N extends RouteName> = Given<"params", ParamsOf<N>> &
   MaybeGiven<"query", QueryOf<N>> &
   Given<"body", BodyOf<N>>;

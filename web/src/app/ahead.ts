@@ -2,7 +2,7 @@
 
 import type { QueryClient } from "@tanstack/react-query";
 import type { RouteName } from "#api/contract/paths.ts";
-import type { InputOf } from "../data/client.ts";
+import type { Call } from "#api/contract/routes.ts";
 import { apiQuery } from "../data/use-api.ts";
 import { orderedRuns, parseCompareSearch, toPartQuestion } from "../view/compare/compare-search.ts";
 import { parseSearch } from "./search.ts";
@@ -12,7 +12,7 @@ const metricTabs: ReadonlySet<string> = new Set(["", "charts", "report"]);
 
 export function askAhead(client: QueryClient, { pathname, search }: Pick<Location, "pathname" | "search">): void {
   // The view's own question has the same key, so it finds this answer or waits for it.
-  const ask = <N extends RouteName>(name: N, input: InputOf<N>) => void client.prefetchQuery(apiQuery(name, input));
+  const ask = <N extends RouteName>(name: N, input: Call<N>) => void client.prefetchQuery(apiQuery(name, input));
   const [place, id, tab = ""] = pathname.split("/").slice(1);
   if (place === "compare") {
     const ids = orderedRuns(parseCompareSearch(parseSearch(search)));

@@ -2,19 +2,8 @@
 
 import type { ErrorAnswer } from "#api/contract/error.ts";
 import { paths, type RouteName } from "#api/contract/paths.ts";
-import type { AnswerOf, BodyOf, ParamsOf, QueryOf } from "#api/contract/routes.ts";
+import type { AnswerOf, Call } from "#api/contract/routes.ts";
 import { formatSearch } from "../app/search.ts";
-
-type Part<K extends string, V> = V extends undefined ? unknown : { readonly [P in K]: V };
-type OptionalPart<K extends string, V> = V extends undefined
-  ? unknown
-  : Record<string, never> extends V
-    ? { readonly [P in K]?: V }
-    : { readonly [P in K]: V };
-
-export type InputOf<N extends RouteName> = Part<"params", ParamsOf<N>> &
-  OptionalPart<"query", QueryOf<N>> &
-  Part<"body", BodyOf<N>>;
 
 interface LooseInput {
   readonly params?: Record<string, string | number>;
@@ -44,17 +33,13 @@ export class Unreachable extends Error {
 }
 
 /** The address of a route; also for links to downloads. */
-export function urlOf<N extends RouteName>(name: N, input: InputOf<N>): string {
+export function urlOf<N extends RouteName>(name: N, input: Call<N>): string {
   const { params = {}, query = {} } = input as LooseInput;
   const path = paths[name].path.replace(/:(\w+)/g, (_, key: string) => encodeURIComponent(String(params[key] ?? "")));
   return path + formatSearch(query);
 }
 
-export async function call<N extends RouteName>(
-  name: N,
-  input: InputOf<N>,
-  signal?: AbortSignal,
-): Promise<AnswerOf<N>> {
+export async function call<N extends RouteName>(name: N, input: Call<N>, signal?: AbortSignal): Promise<AnswerOf<N>> {
   const { body } = input as LooseInput;
   const response = await fetch(urlOf(name, input), {
     method: paths[name].method,

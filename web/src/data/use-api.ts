@@ -10,8 +10,8 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import type { RouteName } from "#api/contract/paths.ts";
-import type { AnswerOf } from "#api/contract/routes.ts";
-import { call, type InputOf } from "./client.ts";
+import type { AnswerOf, Call } from "#api/contract/routes.ts";
+import { call } from "./client.ts";
 import { askSeries } from "./series-batch.ts";
 
 export interface ApiOptions {
@@ -22,7 +22,7 @@ export interface ApiOptions {
   readonly staleMs?: number;
 }
 
-export function apiQuery<N extends RouteName>(name: N, input: InputOf<N>, options: ApiOptions = {}) {
+export function apiQuery<N extends RouteName>(name: N, input: Call<N>, options: ApiOptions = {}) {
   return queryOptions<AnswerOf<N>, Error, AnswerOf<N>, QueryKey>({
     queryKey: [name, input],
     queryFn: ({ signal }) => ask(name, input, signal),
@@ -33,15 +33,15 @@ export function apiQuery<N extends RouteName>(name: N, input: InputOf<N>, option
   });
 }
 
-async function ask<N extends RouteName>(name: N, input: InputOf<N>, signal: AbortSignal): Promise<AnswerOf<N>> {
+async function ask<N extends RouteName>(name: N, input: Call<N>, signal: AbortSignal): Promise<AnswerOf<N>> {
   if (name !== "series") return call(name, input, signal);
-  const answer: unknown = await askSeries((input as InputOf<"series">).body, signal);
+  const answer: unknown = await askSeries((input as Call<"series">).body, signal);
   return answer as AnswerOf<N>;
 }
 
 export function useApi<N extends RouteName>(
   name: N,
-  input: InputOf<N>,
+  input: Call<N>,
   options: ApiOptions = {},
 ): UseQueryResult<AnswerOf<N>, Error> {
   return useQuery(apiQuery(name, input, options));
@@ -50,7 +50,7 @@ export function useApi<N extends RouteName>(
 /** A request that changes something; afterwards the named routes are asked again. */
 export function useChange<N extends RouteName>(name: N, stale: readonly RouteName[]) {
   const client = useQueryClient();
-  return useMutation<AnswerOf<N>, Error, InputOf<N>>({
+  return useMutation<AnswerOf<N>, Error, Call<N>>({
     mutationFn: (input) => call(name, input),
     // The change is done when the server says so; what it made stale is asked for meanwhile.
     onSuccess: () => {

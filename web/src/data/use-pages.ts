@@ -3,8 +3,8 @@
 import { type UseInfiniteQueryResult, useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
 import type { RouteName } from "#api/contract/paths.ts";
-import type { AnswerOf } from "#api/contract/routes.ts";
-import { call, type InputOf } from "./client.ts";
+import type { AnswerOf, Call } from "#api/contract/routes.ts";
+import { call } from "./client.ts";
 
 interface Paged {
   readonly next: string | null;
@@ -14,7 +14,7 @@ type PagedRoute = { [N in RouteName]: AnswerOf<N> extends Paged ? N : never }[Ro
 
 export function usePages<N extends PagedRoute, T>(
   name: N,
-  input: InputOf<N>,
+  input: Call<N>,
   rowsOf: (answer: AnswerOf<N>) => readonly T[],
 ) {
   const pages = useInfiniteQuery({
@@ -23,7 +23,7 @@ export function usePages<N extends PagedRoute, T>(
     queryFn: ({ pageParam, signal }) => {
       const { query, ...rest } = input as { query?: object };
       const paged = { ...rest, query: { ...query, ...(pageParam === "" ? {} : { cursor: pageParam }) } };
-      return call(name, paged as unknown as InputOf<N>, signal);
+      return call(name, paged as unknown as Call<N>, signal);
     },
     getNextPageParam: (last) => (last as unknown as Paged).next ?? undefined,
     placeholderData: (before) => before,
