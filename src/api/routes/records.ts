@@ -2,6 +2,7 @@
 
 import { type ApiContext, limitDefault, ofRun, type Question, type Route, toBigInt } from "#api/context.ts";
 import type { CheckpointRow, CheckpointsAnswer, FaultRow } from "#api/contract/record.ts";
+import type { QueryOf } from "#api/contract/routes.ts";
 import { decodePlaceCursor, decodeTexts, int64, nextCursor } from "#api/cursor.ts";
 import { toExactJson } from "#api/exact-json.ts";
 import { FileBody } from "#api/handler.ts";
@@ -14,11 +15,8 @@ import { toFloats } from "./xtrack-state.ts";
 
 export const logsRoute: Route<"logs"> = ofRun(async (context, { query, asOf, groups }) => {
   const wanted: records.LogFilter = {
+    ...pageOf(query),
     groups,
-    limit: query.limit ?? limitDefault,
-    after: decodePlaceCursor(query.cursor),
-    fromNs: toBigInt(query.from_ns),
-    toNs: toBigInt(query.to_ns),
     levels: query.level ?? [],
     text: query.q ?? "",
     workers: query.worker ?? [],
@@ -63,12 +61,9 @@ async function answerFaults(
   runId: string | null,
 ) {
   const wanted: records.FaultFilter = {
+    ...pageOf(query),
     workspace,
     groups,
-    limit: query.limit ?? limitDefault,
-    after: decodePlaceCursor(query.cursor),
-    fromNs: toBigInt(query.from_ns),
-    toNs: toBigInt(query.to_ns),
     codes: query.code ?? [],
     protocol: query.protocol ?? "",
   };
@@ -96,6 +91,11 @@ export const faultRawRoute: Route<"faultRaw"> = async (context, { params, caller
   if (raw !== null) return new FileBody("application/octet-stream", raw, `fault-${params.fault}.bin`);
   throw new Refusal("fault_not_found", `There is no fault with the id ${JSON.stringify(params.fault)}.`);
 };
+
+/** Of a list by place: which page of which window of time. */
+function pageOf({ limit = limitDefault, cursor, from_ns, to_ns }: QueryOf<"faults">) {
+  return { limit, after: decodePlaceCursor(cursor), fromNs: toBigInt(from_ns), toNs: toBigInt(to_ns) };
+}
 
 /** The events' own order, whatever order they came in. */
 export function byTime(row: { readonly ts_ns: string; readonly seq: string; readonly tie: string }): string[] {

@@ -1,6 +1,7 @@
 // API keys: in memory for every request, durable in the journal and the `keys` table.
 
-import type { Scope } from "#api/contract/admin.ts";
+import { Scope } from "#api/contract/admin.ts";
+import { wordsOf } from "#api/contract/scalar.ts";
 import { nowNs } from "#base/clock.ts";
 import type { Config } from "#config/settings.ts";
 import { toAudit } from "#model/audit.ts";
@@ -19,9 +20,8 @@ export interface DurableKeys extends KeyStore {
 /** The key of the settings, which is in no table and cannot be revoked. */
 function toFixedKey(secret: string, workspace: string): StoredKey[] {
   if (secret === "") return [];
-  const scopes: Scope[] = ["ingest", "read", "control", "admin"];
-  const names = { id: "settings", name: "auth.admin_key", workspace, scopes };
-  return [{ ...names, createdNs: 0n, lastUsedNs: null, sha256: hashKey(secret) }];
+  const names = { id: "settings", name: "auth.admin_key", workspace };
+  return [{ ...names, scopes: wordsOf(Scope), createdNs: 0n, lastUsedNs: null, sha256: hashKey(secret) }];
 }
 
 export async function createKeyStore(

@@ -5,8 +5,9 @@
 //   a login cookie         the key it names
 //   neither                from this machine while no key exists, or with `auth.loopback = open`: everything; else 401
 
-import type { Scope } from "#api/contract/admin.ts";
+import { Scope } from "#api/contract/admin.ts";
 import type { RouteScope } from "#api/contract/paths.ts";
+import { wordsOf } from "#api/contract/scalar.ts";
 import type { Caller } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { Config } from "#config/settings.ts";
@@ -33,7 +34,12 @@ export interface Access {
   needsKey(sender: Sender): boolean;
 }
 
-const everyScope: ReadonlySet<Scope> = new Set(["ingest", "read", "control", "admin"]);
+const everyScope: ReadonlySet<Scope> = new Set(wordsOf(Scope));
+
+/** What a key may do. */
+export function scopesOf({ scopes }: Pick<StoredKey, "scopes">): ReadonlySet<Scope> {
+  return scopes.includes("admin") ? everyScope : new Set(scopes);
+}
 
 export function createAccess(
   {
@@ -53,7 +59,7 @@ export function createAccess(
     noteUse(key, Date.now());
     return {
       workspace: key.workspace,
-      scopes: key.scopes.includes("admin") ? everyScope : new Set(key.scopes),
+      scopes: scopesOf(key),
       isOfServer: key.workspace === workspace,
       name: key.name,
       keyId: key.id,

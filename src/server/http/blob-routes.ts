@@ -1,7 +1,7 @@
 // The routes that take files: tensor blobs and artifacts, streamed and never held in memory. 201 with a Location is what
 // the SDK turns into its `blob_uri`. The same key may arrive again, and before the batch that names it.
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import { paths, type RouteName } from "#api/contract/paths.ts";
 import { createBodyStream, toBodyRefusal } from "./body.ts";
 import { refuseBusy, toArrival } from "./ingest-routes.ts";
@@ -10,33 +10,22 @@ import type { ServerOptions } from "./server-options.ts";
 
 type BlobOptions = Pick<ServerOptions, "blobs" | "config" | "metrics" | "keyWatch">;
 
-const blobRoutes = ["blob", "blobDefault", "blobRun"] as const satisfies readonly RouteName[];
-
 export function addBlobRoutes(app: FastifyInstance, options: BlobOptions): void {
-  for (const name of blobRoutes) {
-    const { method, path, scope } = paths[name];
-    app.route({
-      method,
-      url: path,
-      config: { scope },
-      handler: async (request, reply) => {
-        const key = (request.params as { "*": string })["*"];
-        const stored = await put(request, key, options, (blob) => options.blobs.putBlob(blob));
-        return answer(request, reply, stored.location, { key, size_bytes: stored.sizeBytes });
-      },
+  const add = (route: RouteName, handler: RouteHandlerMethod): void => {
+    const { method, path, scope } = paths[route];
+    app.route({ method, url: path, config: { scope }, handler });
+  };
+  for (const route of ["blob", "blobDefault", "blobRun"] as const)
+    add(route, async (request, reply) => {
+      const key = (request.params as { "*": string })["*"];
+      const stored = await put(request, key, options, (blob) => options.blobs.putBlob(blob));
+      return answer(request, reply, stored.location, { key, size_bytes: stored.sizeBytes });
     });
-  }
-  const { method, path, scope } = paths.putArtifact;
-  app.route({
-    method,
-    url: path,
-    config: { scope },
-    handler: async (request, reply) => {
-      const { name } = request.params as { name: string };
-      const stored = await put(request, name, options, (blob) => options.blobs.putArtifact(blob));
-      const body = { name, size_bytes: String(stored.sizeBytes), sha256: stored.sha256 };
-      return answer(request, reply, stored.location, body);
-    },
+  add("putArtifact", async (request, reply) => {
+    const { name } = request.params as { name: string };
+    const stored = await put(request, name, options, (blob) => options.blobs.putArtifact(blob));
+    const body = { name, size_bytes: String(stored.sizeBytes), sha256: stored.sha256 };
+    return answer(request, reply, stored.location, body);
   });
 }
 

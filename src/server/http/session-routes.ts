@@ -6,7 +6,7 @@ import type { Caller } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { version } from "#base/version.ts";
 import type { Address } from "#config/kinds.ts";
-import type { Access } from "./access.ts";
+import { type Access, scopesOf } from "./access.ts";
 import { addRoute } from "./add-route.ts";
 import { createKeySecret, findKey, hashKey } from "./keys.ts";
 import { findLogin, formatCookie, formatLogin, loginCookie, readCookie } from "./login.ts";
@@ -36,8 +36,7 @@ export function addSessionRoutes(app: FastifyInstance, options: ServerOptions, a
     throttle.noteRight(address);
     const value = formatLogin(key, Date.now() + loginAgeMs, loginSecret);
     reply.header("set-cookie", formatCookie(value, Math.floor(loginAgeMs / 1000), request.protocol === "https"));
-    const scopes = key.scopes.includes("admin") ? (["ingest", "read", "control", "admin"] as const) : key.scopes;
-    return toSession(request, { workspace: key.workspace, scopes: new Set(scopes) });
+    return toSession(request, { workspace: key.workspace, scopes: scopesOf(key) });
   });
 
   addRoute(app, "logout", (request, reply) => {
