@@ -15,7 +15,6 @@ export const KeyInfo = Type.Object({
   created_ns: TimeNs,
   last_used_ns: nullable(TimeNs),
 });
-export type KeyInfo = Static<typeof KeyInfo>;
 export const KeysAnswer = Type.Object({ keys: Type.Array(KeyInfo) });
 export const KeyBody = strict({
   name: Type.String({ minLength: 1, maxLength: 128 }),
@@ -75,7 +74,6 @@ export const AsideAnswer = Type.Object({
     }),
   ),
 });
-export type AsideAnswer = Static<typeof AsideAnswer>;
 export const AsideBody = strict({
   positions: Type.Optional(Type.Array(Count, { maxItems: 10_000, description: "Default: all." })),
 });

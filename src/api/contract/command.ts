@@ -10,7 +10,6 @@ export type CommandType = Static<typeof CommandType>;
 
 /** queued → delivered (bytes written to the worker) → confirmed or refused by the worker; or expired, cancelled. */
 export const CommandState = word(commandStates);
-export type CommandState = Static<typeof CommandState>;
 
 export const Command = Type.Object({
   id: Type.String(),
@@ -45,7 +44,6 @@ export const CommandsAnswer = Type.Object({
   commands: Type.Array(Command),
   as_of: AsOf,
 });
-export type CommandsAnswer = Static<typeof CommandsAnswer>;
 
 export const CommandBody = strict({
   type: CommandType,

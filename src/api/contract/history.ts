@@ -35,6 +35,5 @@ export const RunHistory = strict({
   faults: Type.Optional(Type.Array(HistoryFault, { maxItems: 10_000 })),
   commands: Type.Optional(Type.Array(HistoryStep, { maxItems: 10_000 })),
 });
-export type RunHistory = Static<typeof RunHistory>;
 
 export const RunHistoryAnswer = Type.Object({ accepted: Count });

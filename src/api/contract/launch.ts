@@ -31,7 +31,6 @@ export type LaunchSummary = Static<typeof LaunchSummary>;
 
 export const LaunchesQuery = Type.Object({ ...PageQuery });
 export const LaunchesAnswer = Type.Object({ launches: Type.Array(LaunchSummary), next: NextCursor, as_of: AsOf });
-export type LaunchesAnswer = Static<typeof LaunchesAnswer>;
 
 export const LaunchPath = Type.Object({ id: Type.String({ minLength: 1 }), attempt: Type.Integer({ minimum: 0 }) });
 export const LaunchQuery = Type.Object({

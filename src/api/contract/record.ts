@@ -225,5 +225,4 @@ export const FaultsAnswer = Type.Object({
   codes: Type.Record(Type.String(), Count),
   as_of: AsOf,
 });
-export type FaultsAnswer = Static<typeof FaultsAnswer>;
 export const FaultPath = Type.Object({ fault: Type.String({ minLength: 1 }) });

@@ -34,7 +34,6 @@ export const RunStatus = word(["running", "completed", "failed", "killed", "lost
 export type RunStatus = Static<typeof RunStatus>;
 
 export const Protocol = word(protocolNames);
-export type Protocol = Static<typeof Protocol>;
 
 /** A value in a table: its exact text, and its number when it is one. */
 export const Cell = Type.Object({
@@ -246,7 +245,6 @@ export const RunPatch = strict(
   },
   { minProperties: 1 },
 );
-export type RunPatch = Static<typeof RunPatch>;
 
 /** Deleting many: `expect` is the number the person was shown; another number now is refused with 409. */
 export const DeleteRunsBody = strict({

@@ -9,7 +9,6 @@ import type { Static, TSchema, TUnsafe } from "typebox";
 import { Type } from "./schema.ts";
 
 export const Int64 = Type.String({ pattern: "^-?[0-9]{1,20}$", description: "A 64-bit integer in decimal." });
-export type Int64 = Static<typeof Int64>;
 
 export const TimeNs = Type.String({ pattern: "^-?[0-9]{1,20}$", description: "Nanoseconds since the epoch." });
 

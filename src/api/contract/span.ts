@@ -94,7 +94,6 @@ export const SpanSummaryRow = Type.Object({
 export type SpanSummaryRow = Static<typeof SpanSummaryRow>;
 
 export const SpanSummaryAnswer = Type.Object({ rows: Type.Array(SpanSummaryRow), as_of: AsOf });
-export type SpanSummaryAnswer = Static<typeof SpanSummaryAnswer>;
 
 export const SpanFlameQuery = Type.Object({
   ...WindowQuery,

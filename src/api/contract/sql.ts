@@ -11,7 +11,6 @@ export const SqlBody = strict({
   /** Rows to return, all up to `sql.rows` when absent; what is cut off is said in `truncated`. */
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000000 })),
 });
-export type SqlBody = Static<typeof SqlBody>;
 
 export const SqlColumn = Type.Object({ name: Type.String(), type: Type.String() });
 
