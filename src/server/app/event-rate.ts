@@ -1,10 +1,10 @@
-// Events per second over the last few seconds, from counts in one-second slots.
+// Events per second over the last few seconds, from counts of each second.
 
-const slots = 5;
+const secondsMax = 5;
 
 export class EventRate {
-  private readonly counts = new Float64Array(slots + 1);
-  private readonly seconds = new Float64Array(slots + 1);
+  /** By second, the oldest first. */
+  private readonly counts = new Map<number, number>();
   private readonly now: () => number;
 
   constructor(now: () => number = () => performance.now() / 1000) {
@@ -13,22 +13,15 @@ export class EventRate {
 
   add(count: number): void {
     const second = Math.floor(this.now());
-    const slot = second % (slots + 1);
-    if (this.seconds[slot] !== second) {
-      this.seconds[slot] = second;
-      this.counts[slot] = 0;
-    }
-    this.counts[slot] = (this.counts[slot] as number) + count;
+    this.counts.set(second, (this.counts.get(second) ?? 0) + count);
+    for (const at of this.counts.keys()) if (at < second - secondsMax) this.counts.delete(at);
   }
 
   /** Of whole seconds only: the one that is under way would make every value too small. */
   perSecond(): number {
     const second = Math.floor(this.now());
     let sum = 0;
-    for (let slot = 0; slot <= slots; slot++) {
-      const age = second - (this.seconds[slot] as number);
-      if (age >= 1 && age <= slots) sum += this.counts[slot] as number;
-    }
-    return sum / slots;
+    for (const [at, count] of this.counts) if (at < second && at >= second - secondsMax) sum += count;
+    return sum / secondsMax;
   }
 }
