@@ -27,9 +27,11 @@ export const spanFlameRoute: Route<"spanFlame"> = async (context, request) => {
   const question = toQuestion(request);
   const lanes = lane === undefined ? null : new Set(lane);
   const { names, flame } = orRefuse(await readFlame(context.sources, question, lanes, request.signal), question.id);
+  const { sorted, codeOf } = sortNames(names);
+  const name = flame.name.map((code) => codeOf[code] as number);
   return {
-    names: [...names],
-    nodes: { parent: flame.parent, name: flame.name, count: flame.count, wall_ns: flame.wall, gpu_ns: flame.gpu },
+    names: sorted,
+    nodes: { parent: flame.parent, name, count: flame.count, wall_ns: flame.wall, gpu_ns: flame.gpu },
     total: flame.count.reduce((sum, count) => sum + count, 0),
     as_of: request.asOf,
   };
@@ -84,18 +86,23 @@ function tooManySpans({ tooMany, most }: TooManySpans): Refusal {
   });
 }
 
+/** The order in which names came says nothing, and the same spans give the same answer. */
+function sortNames(names: readonly string[]): { sorted: string[]; codes: Map<string, number>; codeOf: number[] } {
+  const sorted = names.toSorted();
+  const codes = new Map(sorted.map((text, code) => [text, code]));
+  return { sorted, codes, codeOf: names.map((text) => codes.get(text) as number) };
+}
+
 /** With pauses among very many boxes. What the next question may change is read before the first. */
 function* answer({ layout, window, boxes, ticks }: ShownTimeline, asOf: string): Generator<void, SpansAnswer> {
   const { spans } = layout;
   const { baseNs } = spans;
-  // Sorted: the order in which names came says nothing, and the same spans give the same answer.
-  const names = spans.names.texts.toSorted();
-  const codes = new Map(names.map((name, code) => [name, code]));
+  const { sorted: names, codes, codeOf } = sortNames(spans.names.texts);
   const extent =
     spans.count === 0
       ? null
       : { from_ns: (baseNs + ns(layout.from)).toString(), to_ns: (baseNs + ns(layout.to)).toString() };
-  const columns = yield* toColumns(spans, boxes, codes);
+  const columns = yield* toColumns(spans, boxes, codeOf);
   return {
     extent,
     base_ns: baseNs.toString(),
@@ -134,10 +141,9 @@ const pauseBoxes = 4096;
 function* toColumns(
   spans: TimelineSpans,
   boxes: TimelineBoxes,
-  codes: ReadonlyMap<string, number>,
+  codeOf: readonly number[],
 ): Generator<void, SpansAnswer["spans"]> {
   const { stored } = spans;
-  const codeOf = spans.names.texts.map((text) => codes.get(text) as number);
   const name = Array.from(boxes.name, (code) => codeOf[code] as number);
   // Placeholders stand behind what is stored and are worked out again when spans come; what is stored stays as it is.
   const id = boxes.span.map((span) => (span >= stored ? spans.idText(span) : ""));
