@@ -5,6 +5,7 @@ import { type FaultCode, faultKinds } from "#model/fault.ts";
 import { readStoredFiles } from "#store/reader/blobs.ts";
 import { shownBytesMax } from "#store/reader/cut-text.ts";
 import * as reader from "#store/reader/records.ts";
+import { readRunsOfGroups } from "#store/reader/run-names.ts";
 import type { Sources } from "./sources.ts";
 
 export const { readCheckpoints } = reader;
@@ -74,8 +75,11 @@ export async function listArtifacts(
 
 export async function listFaults({ store }: Sources, filter: reader.FaultFilter) {
   const [rows, codes] = await Promise.all([reader.readFaults(store, filter), reader.readFaultCodes(store, filter)]);
+  const groups = [...new Set(rows.map(({ group_key }) => group_key))].filter((group) => group !== "");
+  const found = groups.length === 0 ? [] : await readRunsOfGroups(store, filter.workspace, groups);
+  const runOf = new Map(found.map(({ groupKey, run }) => [groupKey, run]));
   return {
-    rows: rows.map((row) => ({ ...row, ...explain(row.code) })),
+    rows: rows.map(({ group_key, ...row }) => ({ ...row, run: runOf.get(group_key) ?? null, ...explain(row.code) })),
     codes: Object.fromEntries(codes.map(({ code, count }) => [code, count])),
   };
 }

@@ -203,3 +203,17 @@ test("tail ends with a run whose end says something nobody knows", async () => {
   expect(await tail).toMatchObject({ code: 0 });
   expect((await runOf("ends")).status).toBe("unknown");
 });
+
+test("a fault names the run that its record belongs to, also where a batch carries it", async () => {
+  const row = { id: "of-batch", name: "cirron.session", parent_id: null, start_ns: 1, end_ns: 9, pid: 1 };
+  const head = { schema_version: 1, sdk_version: "1", batch_id: "batch-1", created_ns: 1, marks: [], snapshots: [] };
+  const batch = JSON.stringify({ ...head, spans: [row, { name: "without an id" }] });
+  expect((await walk.post("/v1/traces?wait=1", batch)).status).toBe(202);
+  await walk.post("/v1/traces?wait=1", "[]");
+  const { faults } = (await walk.get("/api/v1/faults")).body as { faults: { code: string; run: string | null }[] };
+  expect(faults.map(({ code, run }) => [code, run])).toEqual([
+    ["cirron_not_batch", null],
+    ["cirron_record", "of-batch"],
+  ]);
+  expect((await walk.get("/api/v1/runs/of-batch/faults")).body).toMatchObject({ faults: [{ run: "of-batch" }] });
+});

@@ -44,7 +44,17 @@ async function read(app: TestApp, path: string): Promise<unknown> {
 
 test("what is told of a run does not depend on the order in which it came", async () => {
   const [one, other] = apps as [TestApp, TestApp];
-  const paths = ["", "/metrics", "/spans", "/spans/summary", "/spans/flame", "/params", "/artifacts", "/checkpoints", "/gaps"];
+  const paths = [
+    "",
+    "/metrics",
+    "/spans",
+    "/spans/summary",
+    "/spans/flame",
+    "/params",
+    "/artifacts",
+    "/checkpoints",
+    "/gaps",
+  ];
   for (const path of paths) expect([path, await read(other, path)]).toEqual([path, await read(one, path)]);
 });
 

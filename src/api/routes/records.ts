@@ -9,7 +9,6 @@ import { FileBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { isJsonObject } from "#base/json/value.ts";
-import { parseGroupKey } from "#model/group-key.ts";
 import * as records from "#query/records.ts";
 import { toFloats } from "./xtrack-state.ts";
 
@@ -48,17 +47,16 @@ export const checkpointsRoute: Route<"checkpoints"> = ofRun(async (context, { as
   return toExactJson<CheckpointsAnswer>({ checkpoints, next: nextCursor(rows, limit, byTime), as_of: asOf });
 });
 
-export const faultsRoute: Route<"faults"> = (context, question) => answerFaults(context, question, null, null);
+export const faultsRoute: Route<"faults"> = (context, question) => answerFaults(context, question, null);
 
 export const runFaultsRoute: Route<"runFaults"> = ofRun((context, question) =>
-  answerFaults(context, question, question.groups, question.run.runId),
+  answerFaults(context, question, question.groups),
 );
 
 async function answerFaults(
   { sources }: ApiContext,
   { query, caller: { workspace }, asOf }: Pick<Question<"faults">, "query" | "caller" | "asOf">,
   groups: string[] | null,
-  runId: string | null,
 ) {
   const wanted: records.FaultFilter = {
     ...pageOf(query),
@@ -69,7 +67,7 @@ async function answerFaults(
   };
   const { rows, codes } = await records.listFaults(sources, wanted);
   return {
-    faults: rows.map((row) => toFaultRow(row, runId)),
+    faults: rows.map(toFaultRow),
     next: nextCursor(rows, wanted.limit, (row) => byPlace(row.received_ns, row)),
     codes,
     as_of: asOf,
@@ -78,12 +76,8 @@ async function answerFaults(
 
 type FoundFault = Awaited<ReturnType<typeof records.listFaults>>["rows"][number];
 
-function toFaultRow(
-  { group_key, collector: _, jpos: __, jrow: ___, place, ...fault }: FoundFault,
-  runId: string | null,
-): FaultRow {
-  const run = runId ?? (group_key === "" ? null : parseGroupKey(group_key).ownId);
-  return { ...fault, run, place: JSON.parse(place) as FaultRow["place"] };
+function toFaultRow({ collector: _, jpos: __, jrow: ___, place, ...fault }: FoundFault): FaultRow {
+  return { ...fault, place: JSON.parse(place) as FaultRow["place"] };
 }
 
 export const faultRawRoute: Route<"faultRaw"> = async (context, { params, caller }) => {

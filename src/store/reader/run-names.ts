@@ -38,6 +38,14 @@ export function readGroupsOfRuns(store: Store, workspace: string, runs: readonly
   });
 }
 
+/** The runs that these groups belong to; a group of none is left out. */
+export function readRunsOfGroups(store: Store, workspace: string, groups: readonly string[]): Promise<RunGroup[]> {
+  return readRows(store, runGroup, {
+    sql: groupsWhere(store, "group_key IN {groups:Array(String)}"),
+    params: { workspace, groups },
+  });
+}
+
 /** Every group of the runs with these ids, and those groups that one of the ids was ever an alias of. */
 export function readNamedGroups(store: Store, workspace: string, ids: readonly string[]): Promise<RunGroup[]> {
   const named = `SELECT group_key FROM ${store.database}.aliases
