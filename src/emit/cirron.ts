@@ -10,6 +10,7 @@ import type { ProfileOptions } from "./cirron/settings.ts";
 import type { Model, Parameter, TensorKind } from "./cirron/snapshots.ts";
 import { currentSpan, enter, type MarkValue, runInside, type Span, type SpanOptions } from "./cirron/span.ts";
 import type { Tensor, TensorData, TensorLike } from "./cirron/tensor.ts";
+import { readOptions, toNumberOption } from "./read-options.ts";
 import { settle } from "./settle.ts";
 
 export type {
@@ -46,14 +47,14 @@ const { recorder } = profiler;
 const handle: ProfileHandle = { shutdown, [Symbol.asyncDispose]: () => shutdown() };
 
 /** Starts tracing this process. A second call does nothing until `shutdown()`. */
-export function profile(options: ProfileOptions = {}): ProfileHandle {
-  profiler.start(options);
+export function profile(options?: ProfileOptions): ProfileHandle {
+  profiler.start(readOptions(options));
   return handle;
 }
 
 /** Ends the session, writes everything to the spool and, with a server, waits for it to be sent. */
-export function shutdown(options: ShutdownOptions = {}): Promise<void> {
-  return profiler.stop(options.timeoutMs ?? 5000);
+export function shutdown(options?: ShutdownOptions): Promise<void> {
+  return profiler.stop(toNumberOption(readOptions(options).timeoutMs) ?? 5000);
 }
 
 /** Writes what was recorded so far to the spool now. */
@@ -139,15 +140,17 @@ export function batches<T>(items: AsyncIterable<T>, options?: LoopOptions): Asyn
 export function batches<T>(items: Iterable<T>, options?: LoopOptions): Iterable<T>;
 export function batches<T>(items: Iterable<T> | AsyncIterable<T>, options?: LoopOptions): unknown {
   const shape = { ...loop("step", options), hasDataLoad: true };
-  return Symbol.asyncIterator in items ? iterateAsync(items, shape) : iterate(items, shape);
+  // A text has items too, and no member may be looked for in it.
+  const isAsync = typeof items === "object" && items !== null && Symbol.asyncIterator in items;
+  return isAsync ? iterateAsync(items as AsyncIterable<T>, shape) : iterate(items as Iterable<T>, shape);
 }
 
 /** Wraps a serving function: every call becomes a `request` scope, with token marks when the answer has them. */
 export function inference<A extends unknown[], R>(
   fn: (...args: A) => R,
-  options: InferenceOptions = {},
+  options?: InferenceOptions,
 ): (...args: A) => R {
-  return wrapInference(requests, fn, options);
+  return wrapInference(requests, fn, readOptions(readOptions(options).attrs));
 }
 
 const requests = {
@@ -156,7 +159,13 @@ const requests = {
 };
 
 function loop(name: string, options: LoopOptions | undefined) {
-  return { name, owner: recorder, from: options?.from ?? 0, hasDataLoad: false, onEnd: () => undefined };
+  return {
+    name,
+    owner: recorder,
+    from: toNumberOption(readOptions(options).from) ?? 0,
+    hasDataLoad: false,
+    onEnd: () => undefined,
+  };
 }
 
 function toItems(items: Iterable<unknown> | number): Iterable<unknown> {

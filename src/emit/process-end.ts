@@ -47,7 +47,8 @@ function hook(): void {
 function hear(signal: NodeJS.Signals): void {
   if (heardSignals.has(signal)) return;
   heardSignals.add(signal);
-  process.on(signal, onSignal);
+  // There are signals that nobody can hear.
+  quietly(() => process.on(signal, onSignal));
 }
 
 function unhear(signal: NodeJS.Signals): void {

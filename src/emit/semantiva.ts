@@ -10,6 +10,8 @@ import { encodeRecord, type TraceRecord } from "#wire/semantiva/encode.ts";
 import { type RunSpaceInput, toInputsId, toLaunchId, toPlanId } from "#wire/semantiva/identities.ts";
 import { PythonFloat, type PythonValue } from "#wire/semantiva/python-json.ts";
 import { watchProcessEnd } from "./process-end.ts";
+import { attempt, copyOf, readOptions, toTextOption } from "./read-options.ts";
+import { say } from "./say.ts";
 import { type Detail, parseDetail } from "./semantiva/detail.ts";
 import { LineFile } from "./semantiva/line-file.ts";
 import {
@@ -102,6 +104,7 @@ interface OpenRun {
 }
 
 const openRunsMax = 10_000;
+const pathDefault = "trace.jsonl";
 // The page counts sequence numbers per emitting process, so all writers of this one share them.
 let lastSeq = 0;
 
@@ -133,10 +136,13 @@ export class TraceWriter {
   private readonly stopWatching: () => void;
   private lostInClosed = 0;
 
-  constructor({ path, detail = "", flush = "run" }: TraceOptions) {
-    this.path = resolve(path);
-    this.isFolder = extname(path) === "" || isDirectory(this.path);
-    this.detail = parseDetail(detail);
+  constructor(options: TraceOptions) {
+    const { path, detail, flush } = readOptions(options);
+    const named = toTextOption(path);
+    if (named === undefined) say(`createTraceWriter() was given no path; records go to ${pathDefault}`);
+    this.path = resolve(named ?? pathDefault);
+    this.isFolder = extname(named ?? pathDefault) === "" || isDirectory(this.path);
+    this.detail = parseDetail(toTextOption(detail) ?? "");
     this.flushesEach = flush === "record";
     this.shared = new LineFile(this.path);
     this.stopWatching = watchProcessEnd({
@@ -152,6 +158,14 @@ export class TraceWriter {
   }
 
   runSpaceStart(options: LaunchOptions): Launch {
+    let launch: Launch = { id: toHexId(), attempt: 1, specId: "", inputsId: undefined, plannedRuns: 0 };
+    this.try("runSpaceStart", () => {
+      launch = this.startLaunch(options);
+    });
+    return launch;
+  }
+
+  private startLaunch(options: LaunchOptions): Launch {
     const { combineMode, totalRuns, maxRunsLimit, plannedRunCount, inputs = [], idempotencyKey, launchId } = options;
     const specId = toPlanId(toTraceObject(options.spec));
     const inputsId = toInputsId(specId, inputs);
@@ -180,20 +194,30 @@ export class TraceWriter {
   }
 
   runSpaceEnd(launch: Launch, summary: Values = {}): void {
-    const file = this.launches.get(keyOf(launch)) ?? this.fileOf(`runspace-${launch.id}.trace.jsonl`);
-    this.writeLifecycle(file, "run_space_end", launch.id, {
-      run_space_launch_id: launch.id,
-      run_space_attempt: launch.attempt,
-      summary: { planned_runs: launch.plannedRuns, ...toTraceObject(summary) },
+    this.try("runSpaceEnd", () => {
+      const file = this.launches.get(keyOf(launch)) ?? this.fileOf(`runspace-${launch.id}.trace.jsonl`);
+      this.writeLifecycle(file, "run_space_end", launch.id, {
+        run_space_launch_id: launch.id,
+        run_space_attempt: launch.attempt,
+        summary: { planned_runs: launch.plannedRuns, ...toTraceObject(summary) },
+      });
+      this.launches.delete(keyOf(launch));
+      this.release(file);
     });
-    this.launches.delete(keyOf(launch));
-    this.release(file);
   }
 
   pipelineStart(options: PipelineOptions): PipelineRun {
+    let run: PipelineRun = { id: `run-${toHexId()}`, pipelineId: "", nodeIds: [] };
+    this.try("pipelineStart", () => {
+      run = this.startPipeline(options);
+    });
+    return run;
+  }
+
+  private startPipeline(options: PipelineOptions): PipelineRun {
     const { launch, index, context, meta } = options;
     const plan = toKnownPlan(options.plan);
-    const id = options.runId ?? `run-${crypto.randomUUID().replaceAll("-", "")}`;
+    const id = toTextOption(options.runId) ?? `run-${toHexId()}`;
     const pipelineId = options.pipelineId ?? plan.pipelineId;
     const file = this.fileOf(`${id}.ser.jsonl`);
     const processors = options.plan.nodes.map((node) => node.processor);
@@ -213,6 +237,10 @@ export class TraceWriter {
 
   /** Records one executed node. */
   nodeEvent(run: PipelineRun, event: NodeEvent): void {
+    this.try("nodeEvent", () => this.recordNode(run, event));
+  }
+
+  private recordNode(run: PipelineRun, event: NodeEvent): void {
     const record = toNodeRecord(run.id, run.pipelineId, event, this.detail);
     const open = this.runs.get(run.id);
     if (open !== undefined) {
@@ -227,15 +255,16 @@ export class TraceWriter {
 
   /** Runs the planned node `index` and records how it went: time, input, output, context, error. The error goes on. */
   node<T>(run: PipelineRun, index: number, options: NodeOptions, work: () => T): T {
-    const { context } = options;
-    const before = context === undefined ? undefined : { ...context };
+    const given = copyOf(options);
+    const { context } = given;
+    const before = context === undefined ? undefined : copyOf(context);
     const startedAtMs = Date.now();
     const startedMs = performance.now();
     const cpu = process.cpuUsage();
     const finish = (outcome: { output?: unknown; error?: unknown }) => {
       const { user, system } = process.cpuUsage(cpu);
       const open = this.runs.get(run.id);
-      this.nodeEvent(run, {
+      this.recordNode(run, {
         nodeId: run.nodeIds[index] ?? String(index),
         processor: open?.processors[index] ?? "unknown",
         upstream: open?.plan.upstream[index] ?? [],
@@ -244,28 +273,31 @@ export class TraceWriter {
         finishedAtMs: Date.now(),
         wallMs: performance.now() - startedMs,
         cpuMs: (user + system) / 1000,
-        ...options,
+        ...given,
         ...outcome,
-        ...(before === undefined ? {} : { contextBefore: before, contextAfter: { ...context } }),
+        ...(before === undefined ? {} : { contextBefore: before, contextAfter: copyOf(context) }),
       });
     };
     const succeed = (output: unknown) => {
-      finish({ output });
+      this.try("node", () => finish({ output }));
       return output;
     };
-    return settle(work, succeed, (error) => finish({ error }));
+    return settle(work, succeed, (error) => this.try("node", () => finish({ error })));
   }
 
   /** `summary.status` is `ok`, or `error` when there was one. */
-  pipelineEnd(run: PipelineRun, { error, ...summary }: Values & { readonly error?: unknown } = {}): void {
-    const file = this.runs.get(run.id)?.file ?? this.fileOf(`${run.id}.ser.jsonl`);
-    const outcome =
-      error === undefined ? { status: "ok" } : { status: "error", error: toErrorFields(error)["message"] };
-    this.writeLifecycle(file, "pipeline_end", run.id, {
-      summary: { ...toTraceObject(outcome), ...toTraceObject(summary) },
+  pipelineEnd(run: PipelineRun, summary: Values & { readonly error?: unknown } = {}): void {
+    this.try("pipelineEnd", () => {
+      const { error, ...more } = copyOf(summary);
+      const file = this.runs.get(run.id)?.file ?? this.fileOf(`${run.id}.ser.jsonl`);
+      const outcome =
+        error === undefined ? { status: "ok" } : { status: "error", error: toErrorFields(error)["message"] };
+      this.writeLifecycle(file, "pipeline_end", run.id, {
+        summary: { ...toTraceObject(outcome), ...toTraceObject(more) },
+      });
+      this.runs.delete(run.id);
+      this.release(file);
     });
-    this.runs.delete(run.id);
-    this.release(file);
   }
 
   /** Everything so far is handed to the operating system. */
@@ -283,6 +315,14 @@ export class TraceWriter {
 
   [Symbol.dispose](): void {
     this.close();
+  }
+
+  /** What a call was given may throw when it is looked at; then its record is lost. */
+  private try(call: string, work: () => void): void {
+    const reason = attempt(work);
+    if (reason === null) return;
+    this.shared.lost++;
+    say(`the record of ${call}() is lost: ${reason}`);
   }
 
   private writeLifecycle(
@@ -333,6 +373,10 @@ export class TraceWriter {
     const open = [...this.runs.values()].map((run) => run.file);
     return [...new Set([this.shared, ...open, ...this.launches.values()])];
   }
+}
+
+function toHexId(): string {
+  return crypto.randomUUID().replaceAll("-", "");
 }
 
 function toFingerprint({ role, uri, sha256, sizeBytes }: RunSpaceInput) {

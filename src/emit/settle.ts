@@ -1,10 +1,22 @@
 // Watches a function of the program and what it returns, be it a value or a promise of one.
 
-/** `onValue` and `onError` are called once; the program gets what `onValue` returns, or the error. */
+import { attempt } from "./read-options.ts";
+
+/**
+ * `onValue` and `onError` are called once; the program gets what `onValue` returns, or the error. What they throw
+ * themselves changes nothing for it.
+ */
 export function settle<T>(work: () => T, onValue: (value: unknown) => unknown, onError: (error: unknown) => void): T {
   const fail = (error: unknown): never => {
-    onError(error);
+    attempt(() => onError(error));
     throw error;
+  };
+  const finish = (value: unknown): unknown => {
+    let finished = value;
+    attempt(() => {
+      finished = onValue(value);
+    });
+    return finished;
   };
   let result: unknown;
   try {
@@ -12,9 +24,13 @@ export function settle<T>(work: () => T, onValue: (value: unknown) => unknown, o
   } catch (error) {
     return fail(error);
   }
-  return (isThenable(result) ? Promise.resolve(result).then(onValue, fail) : onValue(result)) as T;
+  return (isThenable(result) ? Promise.resolve(result).then(finish, fail) : finish(result)) as T;
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+  let isOne = false;
+  attempt(() => {
+    isOne = typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+  });
+  return isOne;
 }

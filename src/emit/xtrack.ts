@@ -4,6 +4,7 @@
 import { encodePayload } from "#wire/xtrack/encode.ts";
 import { formatObject } from "./json-text.ts";
 import { watchProcessEnd } from "./process-end.ts";
+import { readOptions, toNumberOption, toSignals, toTextOption } from "./read-options.ts";
 import { say } from "./say.ts";
 import { Link } from "./xtrack/link.ts";
 import { openTransport } from "./xtrack/open-transport.ts";
@@ -93,11 +94,12 @@ const bufferBytesMaxDefault = 8 * 1024 * 1024;
 const problemsMax = 20;
 
 /** Starts a run. The collector need not be there yet: events wait, and go out when it is. */
-export function startRun(options: RunOptions = {}): Run {
+export function startRun(given?: RunOptions): Run {
   const env: Env = process.env;
-  const id = options.id ?? crypto.randomUUID();
-  const wid = options.workerId ?? env["XTRACK_WORKER_ID"] ?? "";
-  const apiKey = options.apiKey ?? env["XTRACK_API_KEY"] ?? "";
+  const options = readOptions(given);
+  const id = toTextOption(options.id) ?? crypto.randomUUID();
+  const wid = toTextOption(options.workerId) ?? env["XTRACK_WORKER_ID"] ?? "";
+  const apiKey = toTextOption(options.apiKey) ?? env["XTRACK_API_KEY"] ?? "";
   const greeting = apiKey === "" ? null : encodeAuth(apiKey);
   const problems = new Set<string>();
   const onProblem = (sentence: string) => {
@@ -106,7 +108,7 @@ export function startRun(options: RunOptions = {}): Run {
   };
   const choice = chooseTransport(options.transport, env, onProblem);
   const folder = chooseSpool(options.spool, env);
-  const outbox = new Outbox(options.bufferBytesMax ?? bufferBytesMaxDefault, options.drop ?? "oldest");
+  const outbox = new Outbox(toNumberOption(options.bufferBytesMax) ?? bufferBytesMaxDefault, options.drop ?? "oldest");
   let stopWatching: () => void = () => undefined;
   const link = new Link({
     open: (events) => openTransport(choice, apiKey, events),
@@ -117,13 +119,13 @@ export function startRun(options: RunOptions = {}): Run {
   });
   const remains = new Remains({ choice, apiKey, greeting, runId: id, wid, folder, link, outbox });
   const run = new Run(
-    { id, wid, link, outbox, remains, problems, onEnd: () => stopWatching() },
+    { id, wid, link, outbox, remains, problems, onProblem, onEnd: () => stopWatching() },
     formatStart(id, options, env, link.accepts),
   );
   run.status("running");
   if (options.params !== undefined) run.params(options.params);
   stopWatching = watchProcessEnd({
-    signals: options.signals ?? ["SIGTERM"],
+    signals: toSignals(options.signals),
     onLoopEnd: (code) => {
       // A collector that is away is not waited for.
       if (!link.isAway) void run.end(toEnd(code));

@@ -21,10 +21,10 @@ type AnyFunction<A extends unknown[], R> = (...args: A) => R;
 export function wrapInference<A extends unknown[], R>(
   owner: RequestOwner,
   fn: AnyFunction<A, R>,
-  options: InferenceOptions,
+  attrs: Attributes,
 ): AnyFunction<A, R> {
   return function request(this: unknown, ...args: A): R {
-    const span = owner.openRequest({ request_id: crypto.randomUUID().replaceAll("-", ""), ...options.attrs });
+    const span = owner.openRequest({ request_id: crypto.randomUUID().replaceAll("-", ""), ...attrs });
     return settle(
       () => span.run(() => fn.apply(this, args)),
       (value) => finish(owner, span, value),

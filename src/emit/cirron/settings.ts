@@ -2,6 +2,7 @@
 // the defaults. Names and defaults of the variables are those of the Python SDK.
 
 import { resolve } from "node:path";
+import { readOptions, toNumberOption, toSignals, toTextOption } from "#emit/read-options.ts";
 import type { SnapshotMode } from "#wire/cirron/encode.ts";
 import type { Attributes } from "./attributes.ts";
 
@@ -59,20 +60,23 @@ export interface Settings {
 type Env = Readonly<Record<string, string | undefined>>;
 
 export function readSettings(options: ProfileOptions, env: Env = process.env): Settings {
-  const path = resolve(options.path ?? nonEmpty(env["CIRRON_OUTPUT_DIR"]) ?? "./.cirron");
+  const path = resolve(toTextOption(options.path) ?? nonEmpty(env["CIRRON_OUTPUT_DIR"]) ?? "./.cirron");
   const rank = whole(options.rank ?? numeric(env["RANK"]), 0);
   const settings: Settings = {
     spoolPath: `${path}/spool`,
     snapshotsPath: `${path}/snapshots`,
     sentPath: `${path}/sent.txt`,
     snapshots: toMode(options.snapshots) ?? toMode(env["CIRRON_SNAPSHOTS"]) ?? "stats",
-    sampleRate: options.sampleRate ?? numeric(env["CIRRON_SAMPLE_RATE"]) ?? 0.01,
-    flushIntervalMs: Math.max(10, options.flushIntervalMs ?? (numeric(env["CIRRON_FLUSH_INTERVAL"]) ?? 1) * 1000),
+    sampleRate: toNumberOption(options.sampleRate) ?? numeric(env["CIRRON_SAMPLE_RATE"]) ?? 0.01,
+    flushIntervalMs: Math.max(
+      10,
+      toNumberOption(options.flushIntervalMs) ?? (numeric(env["CIRRON_FLUSH_INTERVAL"]) ?? 1) * 1000,
+    ),
     spoolBytesMax: whole(options.spoolBytesMax ?? numeric(env["CIRRON_SPOOL_MAX_BYTES"]), 1_000_000_000),
     rank,
     delivery: toDelivery(options, env),
     sessionAttrs: toSessionAttrs(options, env, rank),
-    signals: options.signals ?? ["SIGTERM"],
+    signals: toSignals(options.signals),
   };
   return Object.freeze(settings);
 }
@@ -80,10 +84,11 @@ export function readSettings(options: ProfileOptions, env: Env = process.env): S
 function toDelivery(options: ProfileOptions, env: Env): Delivery {
   // Inside a capturing parent there is nothing else to do: its lines are the transport.
   if (nonEmpty(env["CIRRON_RUN_ID"]) !== undefined) return { kind: "stdout" };
-  const apiKey = options.apiKey ?? nonEmpty(env["CIRRON_API_KEY"]) ?? "";
-  const named = options.endpoint ?? nonEmpty(env["CIRRON_API_ENDPOINT"]) ?? nonEmpty(env["TRIBUTARY_SERVER"]);
+  const apiKey = toTextOption(options.apiKey) ?? nonEmpty(env["CIRRON_API_KEY"]) ?? "";
+  const named =
+    toTextOption(options.endpoint) ?? nonEmpty(env["CIRRON_API_ENDPOINT"]) ?? nonEmpty(env["TRIBUTARY_SERVER"]);
   if (apiKey === "" && named === undefined) return { kind: "spool" };
-  const ingestPath = options.ingestPath ?? nonEmpty(env["CIRRON_INGEST_PATH"]) ?? "/v1/traces";
+  const ingestPath = toTextOption(options.ingestPath) ?? nonEmpty(env["CIRRON_INGEST_PATH"]) ?? "/v1/traces";
   const base = (named ?? "http://127.0.0.1:7077").replace(/\/+$/, "");
   return { kind: "http", url: `${base}/${ingestPath.replace(/^\/+/, "")}`, apiKey };
 }
@@ -95,11 +100,11 @@ function toSessionAttrs(options: ProfileOptions, env: Env, rank: number): Attrib
     framework: "node",
     device: "cpu",
     mixed_precision: false,
-    "cirron.run_id": options.runId ?? nonEmpty(env["CIRRON_RUN_ID"]),
-    "cirron.workspace_id": options.workspaceId ?? nonEmpty(env["CIRRON_WORKSPACE_ID"]),
-    "cirron.pipeline_id": options.pipelineId ?? nonEmpty(env["CIRRON_PIPELINE_ID"]),
-    "cirron.deployment_id": options.deploymentId ?? nonEmpty(env["CIRRON_DEPLOYMENT_ID"]),
-    ...options.attrs,
+    "cirron.run_id": toTextOption(options.runId) ?? nonEmpty(env["CIRRON_RUN_ID"]),
+    "cirron.workspace_id": toTextOption(options.workspaceId) ?? nonEmpty(env["CIRRON_WORKSPACE_ID"]),
+    "cirron.pipeline_id": toTextOption(options.pipelineId) ?? nonEmpty(env["CIRRON_PIPELINE_ID"]),
+    "cirron.deployment_id": toTextOption(options.deploymentId) ?? nonEmpty(env["CIRRON_DEPLOYMENT_ID"]),
+    ...readOptions(options.attrs),
   };
 }
 

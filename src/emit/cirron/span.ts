@@ -47,9 +47,16 @@ export class Span {
     this.name = name;
     this.parent = parent;
     this.startNs = startNs;
-    const index = options?.index;
+    let index: number | undefined;
+    let attrs: Attributes | undefined;
+    try {
+      index = options?.index;
+      attrs = options?.attrs;
+    } catch {
+      // A getter of the user's object threw: what was read until then is kept.
+    }
     this.index = typeof index === "number" && Number.isSafeInteger(index) ? index : null;
-    this.attrsJson = formatAttributes(options?.attrs);
+    this.attrsJson = formatAttributes(attrs);
   }
 
   /** 32 hex digits, as they stand in the trace. */

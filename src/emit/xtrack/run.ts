@@ -5,6 +5,7 @@ import { createReadStream, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { formatObject, formatValue, quote } from "#emit/json-text.ts";
+import { attempt, readOptions, toNumberOption } from "#emit/read-options.ts";
 import { encodePayload } from "#wire/xtrack/encode.ts";
 import type { words } from "#wire/xtrack/messages.ts";
 import type { Fields, Link } from "./link.ts";
@@ -90,6 +91,8 @@ interface RunParts {
   readonly outbox: Outbox;
   readonly remains: Remains;
   readonly problems: ReadonlySet<string>;
+  /** Something that a person should mend. */
+  readonly onProblem: (sentence: string) => void;
   readonly onEnd: () => void;
 }
 
@@ -128,41 +131,49 @@ export class Run {
 
   /** One event per leaf: `{optimizer: {lr: 1}}` is key `optimizer` with nested_key `["lr"]`. */
   params(values: Values): void {
-    for (const [key, value] of Object.entries(values)) this.param(key, value);
+    for (const [key, value] of Object.entries(readOptions(values))) this.param(key, value);
   }
 
   param(key: string, value: unknown): void {
-    this.paramAt(key, [], value);
+    this.try("param", () => this.paramAt(key, [], value));
   }
 
   metric(key: string, value: number | bigint | boolean, options?: MetricOptions): void {
     const fields = `"run_id":${this.idJson},"key":${quote(key)},"value":${formatValue(value)}`;
-    this.emit("metric", fields + (options === undefined ? "" : formatPlace(options)), true);
+    this.emit("metric", fields + this.placeOf(options), true);
   }
 
   /** All values share step and epoch and arrive together or not at all. */
   metricBatch(metrics: Readonly<Record<string, number | bigint | boolean>>, options?: MetricOptions): void {
-    const fields = `"run_id":${this.idJson},"metrics":${formatObject(metrics)}`;
-    this.emit("metric_batch", fields + (options === undefined ? "" : formatPlace(options)), true);
+    const fields = `"run_id":${this.idJson},"metrics":${formatObject(metrics ?? {})}`;
+    this.emit("metric_batch", fields + this.placeOf(options), true);
   }
 
   /** Sent when the file has been read once for its checksum. Never rejects; `end()` waits for it. */
-  artifact(path: string, options: ArtifactOptions = {}): Promise<void> {
-    const work = this.sendArtifact(resolve(path), options).catch(() => undefined);
+  artifact(path: string, options?: ArtifactOptions): Promise<void> {
+    let work = Promise.resolve();
+    this.try("artifact", () => {
+      work = this.sendArtifact(resolve(path), readOptions(options)).catch(() => undefined);
+    });
     this.unhashed.add(work);
     return work.finally(() => this.unhashed.delete(work));
   }
 
   checkpoint(options: CheckpointOptions): void {
-    const { step, path, epoch, metrics, isBest, bestKey, meta } = options;
-    this.event("checkpoint", { step, path: resolve(path), epoch, metrics, is_best: isBest, best_key: bestKey, meta });
+    const { step, path, epoch, metrics, isBest, bestKey, meta } = readOptions(options);
+    this.try("checkpoint", () => {
+      const place = { step, path: resolve(path as string), epoch };
+      this.event("checkpoint", { ...place, metrics, is_best: isBest, best_key: bestKey, meta });
+    });
   }
 
-  status(status: Status, { msg, progress }: StatusOptions = {}): void {
+  status(status: Status, options?: StatusOptions): void {
+    const { msg, progress } = readOptions(options);
     this.event("status", { status, msg, progress }, true);
   }
 
-  log(level: LogLevel, msg: string, { logger, step, fields }: LogOptions = {}): void {
+  log(level: LogLevel, msg: string, options?: LogOptions): void {
+    const { logger, step, fields } = readOptions(options);
     this.event("log", { level, msg, logger, step, fields }, true);
   }
 
@@ -179,8 +190,8 @@ export class Run {
   }
 
   /** Ends the run and waits until everything has arrived, at most `timeoutMs`. Never rejects. */
-  end(options: EndOptions = {}): Promise<void> {
-    this.ending ??= this.finish(options);
+  end(options?: EndOptions): Promise<void> {
+    this.ending ??= this.finish(readOptions(options));
     return this.ending;
   }
 
@@ -220,13 +231,28 @@ export class Run {
     }
   }
 
+  /** What a call was given may throw when it is looked at; then the call does nothing but say so. */
+  private try(call: string, work: () => void): void {
+    const reason = attempt(work);
+    if (reason !== null) this.parts.onProblem(`run.${call}() was left out: ${reason}`);
+  }
+
+  private placeOf(options: MetricOptions | undefined): string {
+    if (options === undefined || options === null) return "";
+    let place = "";
+    this.try("metric", () => {
+      place = formatPlace(options);
+    });
+    return place;
+  }
+
   private async finish(options: EndOptions): Promise<void> {
     const { link, remains, onEnd } = this.parts;
     if (this.unhashed.size > 0) await Promise.all(this.unhashed);
     this.emitEnd(options);
     // The command that ends the run gets its answer, unless its handler itself waits for the end.
     await Promise.race([this.steering.settled(), new Promise((done) => setTimeout(done, answerWaitMs))]);
-    if (!(await link.drain(options.timeoutMs ?? endTimeoutMs))) remains.keep();
+    if (!(await link.drain(toNumberOption(options.timeoutMs) ?? endTimeoutMs))) remains.keep();
     onEnd();
   }
 
@@ -297,7 +323,7 @@ function formatPlace(options: MetricOptions): string {
     agg !== undefined ||
     ctx !== undefined;
   if (hasContext)
-    out += `,"ctx":${formatObject({ phase, batch_size: batchSize, dataset_size: datasetSize, agg, ...ctx })}`;
+    out += `,"ctx":${formatObject({ phase, batch_size: batchSize, dataset_size: datasetSize, agg, ...readOptions(ctx) })}`;
   return out;
 }
 
@@ -314,10 +340,13 @@ async function readFileFacts(path: string): Promise<{ size?: number; checksum?: 
 }
 
 function toRunError(error: unknown): Values {
-  if (isPlainObject(error)) return error;
-  if (!(error instanceof Error))
-    return { type: typeof error, message: typeof error === "string" ? error : formatValue(error) };
-  return { type: error.name, message: error.message, traceback: error.stack };
+  let said: Values = { type: typeof error, message: "" };
+  attempt(() => {
+    if (isPlainObject(error)) said = error;
+    else if (error instanceof Error) said = { type: error.name, message: error.message, traceback: error.stack };
+    else said = { type: typeof error, message: typeof error === "string" ? error : formatValue(error) };
+  });
+  return said;
 }
 
 function isPlainObject(value: unknown): value is Values {

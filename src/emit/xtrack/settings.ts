@@ -3,6 +3,7 @@
 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readOptions, toNumberOption, toTextOption } from "#emit/read-options.ts";
 
 export type TransportOptions =
   | { readonly kind: "tcp"; readonly host?: string; readonly port?: number }
@@ -30,7 +31,8 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 /** Where frames go that never arrived: a folder, or null for nowhere. */
 export function chooseSpool(option: string | false | undefined, env: Env): string | null {
-  const named = option ?? text(env["XTRACK_SPOOL"]) ?? ".xtrack";
+  const given = option === false ? option : toTextOption(option);
+  const named = given ?? text(env["XTRACK_SPOOL"]) ?? ".xtrack";
   return named === false || named === "off" ? null : named;
 }
 
@@ -40,22 +42,27 @@ export function chooseTransport(
   env: Env,
   onProblem: (sentence: string) => void,
 ): TransportChoice {
-  const given = typeof options === "string" ? { kind: options } : options;
-  if (given !== undefined && !isKind(given.kind))
-    onProblem(`transport ${JSON.stringify(given.kind)} is ${noneOfKinds}`);
-  const wanted = given !== undefined && isKind(given.kind) ? given : { kind: fromEnv(env, onProblem) };
+  const given: Given = typeof options === "string" ? { kind: options } : readOptions<Given>(options);
+  const kind = toTextOption(given.kind);
+  if (options !== undefined && (kind === undefined || !isKind(kind)))
+    onProblem(`transport ${JSON.stringify(kind)} is ${noneOfKinds}`);
+  const wanted = kind !== undefined && isKind(kind) ? { ...given, kind } : { kind: fromEnv(env, onProblem) };
   switch (wanted.kind) {
     case "tcp": {
-      const { host, port } = wanted as { host?: string; port?: number };
-      const named = port ?? text(env["XTRACK_PORT"]);
-      return { kind: "tcp", host: host ?? text(env["XTRACK_HOST"]) ?? "localhost", port: toPort(named, onProblem) };
+      const { host, port } = wanted as Given;
+      const named = toNumberOption(port) ?? toTextOption(port) ?? text(env["XTRACK_PORT"]);
+      return {
+        kind: "tcp",
+        host: toTextOption(host) ?? text(env["XTRACK_HOST"]) ?? "localhost",
+        port: toPort(named, onProblem),
+      };
     }
     case "unix":
       return { kind: "unix", path: pathOf(wanted) ?? text(env["XTRACK_SOCKET"]) ?? join(tmpdir(), "xtrack.sock") };
     case "file":
       return { kind: "file", path: pathOf(wanted) ?? text(env["XTRACK_FILE"]) ?? "xtrack_events.bin" };
     case "ws":
-      return { kind: "ws", url: (wanted as { url?: string }).url ?? toUrl(env) };
+      return { kind: "ws", url: toTextOption((wanted as Given).url) ?? toUrl(env) };
     case "stdio": {
       const named = text(env["XTRACK_FD"]);
       const fd = Number(named);
@@ -104,8 +111,17 @@ function toUrl(env: Env): string {
   return text(env["XTRACK_URL"]) ?? `${server.replace(/^http/, "ws")}/v1/xtrack`;
 }
 
-function pathOf(options: object): string | undefined {
-  return (options as { path?: string }).path;
+/** As an untyped caller may have filled it in. */
+interface Given {
+  readonly kind?: unknown;
+  readonly host?: unknown;
+  readonly port?: unknown;
+  readonly path?: unknown;
+  readonly url?: unknown;
+}
+
+function pathOf(options: Given): string | undefined {
+  return toTextOption(options.path);
 }
 
 function text(value: string | undefined): string | undefined {
