@@ -10,7 +10,7 @@ import type { ProfileOptions } from "./cirron/settings.ts";
 import type { Model, Parameter, TensorKind } from "./cirron/snapshots.ts";
 import { currentSpan, enter, type MarkValue, runInside, type Span, type SpanOptions } from "./cirron/span.ts";
 import type { Tensor, TensorData, TensorLike } from "./cirron/tensor.ts";
-import { readOptions, toNumberOption } from "./read-options.ts";
+import { copyOf, readOptions, toNumberOption } from "./read-options.ts";
 import { settle } from "./settle.ts";
 
 export type {
@@ -150,7 +150,7 @@ export function inference<A extends unknown[], R>(
   fn: (...args: A) => R,
   options?: InferenceOptions,
 ): (...args: A) => R {
-  return wrapInference(requests, fn, readOptions(readOptions(options).attrs));
+  return wrapInference(requests, fn, copyOf(readOptions(options).attrs));
 }
 
 const requests = {

@@ -53,7 +53,7 @@ export function attempt(work: () => void): string | null {
   }
 }
 
-function readReason(error: unknown): string {
+export function readReason(error: unknown): string {
   try {
     return toReason(error);
   } catch {

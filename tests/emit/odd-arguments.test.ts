@@ -62,14 +62,16 @@ test("XTrack takes any arguments, and says which calls it left out", async () =>
     every("end", (a) => startRun({ source: false, env: false }).end(a));
     fields("end", ["status", "error", "finalMetrics", "timeoutMs"], (o) => startRun({ source: false, env: false }).end(o));
     every("withRun", (a) => withRun(a, () => 1));
-    run.metric("last", 1, { step: 7 });
+    run.metric("last", 1, { step: 7, ctx: { note: null } });
+    run.params({ nothing: null });
     await run.end();
     await tell();`,
     { XTRACK_TRANSPORT: "file", XTRACK_FILE: "events.bin", XTRACK_SPOOL: "off" },
   );
   expect(stderr).toContain("run.checkpoint() was left out: ");
   const events = readFileSync(`${folder}/events.bin`, "latin1");
-  expect(events).toContain('"key":"last","value":1,"step":7}');
+  expect(events).toContain('"key":"last","value":1,"step":7,"ctx":{"note":null}}');
+  expect(events).toContain('"key":"nothing","value":null}');
   // Options that are null or cannot be read are none, and the value is there all the same.
   expect(events.split('"key":"m","value":1').length).toBeGreaterThan(26 * 7);
 });

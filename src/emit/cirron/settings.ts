@@ -2,7 +2,7 @@
 // the defaults. Names and defaults of the variables are those of the Python SDK.
 
 import { resolve } from "node:path";
-import { readOptions, toNumberOption, toSignals, toTextOption } from "#emit/read-options.ts";
+import { copyOf, toNumberOption, toSignals, toTextOption } from "#emit/read-options.ts";
 import type { SnapshotMode } from "#wire/cirron/encode.ts";
 import type { Attributes } from "./attributes.ts";
 
@@ -104,7 +104,7 @@ function toSessionAttrs(options: ProfileOptions, env: Env, rank: number): Attrib
     "cirron.workspace_id": toTextOption(options.workspaceId) ?? nonEmpty(env["CIRRON_WORKSPACE_ID"]),
     "cirron.pipeline_id": toTextOption(options.pipelineId) ?? nonEmpty(env["CIRRON_PIPELINE_ID"]),
     "cirron.deployment_id": toTextOption(options.deploymentId) ?? nonEmpty(env["CIRRON_DEPLOYMENT_ID"]),
-    ...readOptions(options.attrs),
+    ...copyOf(options.attrs),
   };
 }
 

@@ -5,7 +5,7 @@ import { createReadStream, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { formatObject, formatValue, quote } from "#emit/json-text.ts";
-import { attempt, readOptions, toNumberOption } from "#emit/read-options.ts";
+import { attempt, copyOf, readOptions, readReason, toNumberOption } from "#emit/read-options.ts";
 import { encodePayload } from "#wire/xtrack/encode.ts";
 import type { words } from "#wire/xtrack/messages.ts";
 import type { Fields, Link } from "./link.ts";
@@ -131,7 +131,7 @@ export class Run {
 
   /** One event per leaf: `{optimizer: {lr: 1}}` is key `optimizer` with nested_key `["lr"]`. */
   params(values: Values): void {
-    for (const [key, value] of Object.entries(readOptions(values))) this.param(key, value);
+    for (const [key, value] of Object.entries(copyOf(values))) this.param(key, value);
   }
 
   param(key: string, value: unknown): void {
@@ -234,16 +234,21 @@ export class Run {
   /** What a call was given may throw when it is looked at; then the call does nothing but say so. */
   private try(call: string, work: () => void): void {
     const reason = attempt(work);
-    if (reason !== null) this.parts.onProblem(`run.${call}() was left out: ${reason}`);
+    if (reason !== null) this.leaveOut(call, reason);
+  }
+
+  private leaveOut(call: string, reason: string): void {
+    this.parts.onProblem(`run.${call}() was left out: ${reason}`);
   }
 
   private placeOf(options: MetricOptions | undefined): string {
     if (options === undefined || options === null) return "";
-    let place = "";
-    this.try("metric", () => {
-      place = formatPlace(options);
-    });
-    return place;
+    try {
+      return formatPlace(options);
+    } catch (error) {
+      this.leaveOut("metric", readReason(error));
+      return "";
+    }
   }
 
   private async finish(options: EndOptions): Promise<void> {
@@ -323,7 +328,7 @@ function formatPlace(options: MetricOptions): string {
     agg !== undefined ||
     ctx !== undefined;
   if (hasContext)
-    out += `,"ctx":${formatObject({ phase, batch_size: batchSize, dataset_size: datasetSize, agg, ...readOptions(ctx) })}`;
+    out += `,"ctx":${formatObject({ phase, batch_size: batchSize, dataset_size: datasetSize, agg, ...copyOf(ctx) })}`;
   return out;
 }
 
