@@ -18,21 +18,15 @@ export function exportParquet(
   return store.stream(exportTableQuery(store.database, kind, scope), { ...takenAway, format: "Parquet", signal });
 }
 
-export function exportCsv(
+export async function* exportCsv(
   store: Store,
   kind: string,
   scope: ExportScope,
   signal: AbortSignal,
-): AsyncIterable<Uint8Array> {
-  return encodeTexts(csvRows(store, kind, scope, signal));
-}
-
-async function* csvRows(store: Store, kind: string, scope: ExportScope, signal: AbortSignal): AsyncGenerator<string> {
-  const { header, chunks } = await store.answer(exportTableQuery(store.database, kind, scope), {
-    ...takenAway,
-    signal,
-  });
-  yield* toCsv(header?.names ?? [], chunks);
+): AsyncGenerator<Uint8Array> {
+  const query = exportTableQuery(store.database, kind, scope);
+  const { header, chunks } = await store.answer(query, { ...takenAway, signal });
+  yield* encodeCsv(header?.names ?? [], chunks);
 }
 
 const longLineChars = 1024 * 1024;

@@ -10,15 +10,22 @@ import { exportOtlpBytes, exportOtlpLines, type OtlpRequest } from "#archive/otl
 import { type FoundRun, readFoundRuns } from "#query/runs/find-run.ts";
 import { findRuns } from "./edit.ts";
 
-const types: Readonly<Record<ExportFormat, readonly [type: string, ending: string]>> = {
-  jsonl: ["application/x-ndjson", "jsonl"],
-  csv: ["text/csv; charset=utf-8", "csv"],
-  parquet: ["application/vnd.apache.parquet", "parquet"],
-  chrome: ["application/json", "trace.json"],
-  otlp: ["application/x-ndjson", "otlp.jsonl"],
-  otlp_traces: ["application/x-protobuf", "traces.binpb"],
-  otlp_metrics: ["application/x-protobuf", "metrics.binpb"],
-  otlp_logs: ["application/x-protobuf", "logs.binpb"],
+interface FileFormat {
+  readonly type: string;
+  readonly ending: string;
+  /** Of the requests in protobuf that the file holds. */
+  readonly signal?: OtlpRequest["signal"];
+}
+
+const formats: Readonly<Record<ExportFormat, FileFormat>> = {
+  jsonl: { type: "application/x-ndjson", ending: "jsonl" },
+  csv: { type: "text/csv; charset=utf-8", ending: "csv" },
+  parquet: { type: "application/vnd.apache.parquet", ending: "parquet" },
+  chrome: { type: "application/json", ending: "trace.json" },
+  otlp: { type: "application/x-ndjson", ending: "otlp.jsonl" },
+  otlp_traces: { type: "application/x-protobuf", ending: "traces.binpb", signal: "traces" },
+  otlp_metrics: { type: "application/x-protobuf", ending: "metrics.binpb", signal: "metrics" },
+  otlp_logs: { type: "application/x-protobuf", ending: "logs.binpb", signal: "logs" },
 };
 
 export const exportRunRoute: Route<"exportRun"> = ofRun(async (context, { query, caller, signal, run }) => {
@@ -42,12 +49,6 @@ export const exportRunsRoute: Route<"exportRuns"> = async (context, { query, cal
   return toFile(query, "runs", await startStream(body));
 };
 
-const otlpSignals: Readonly<Partial<Record<ExportFormat, OtlpRequest["signal"]>>> = {
-  otlp_traces: "traces",
-  otlp_metrics: "metrics",
-  otlp_logs: "logs",
-};
-
 interface ExportQuery {
   /** Absent: the lossless one. */
   readonly format?: ExportFormat;
@@ -55,7 +56,7 @@ interface ExportQuery {
 }
 
 function toFile({ format = "jsonl", kind }: ExportQuery, name: string, body: AsyncIterable<Uint8Array>): FileBody {
-  const [type, ending] = types[format];
+  const { type, ending } = formats[format];
   return new FileBody(type, body, `${name}${kind === undefined ? "" : `-${kind}`}.${ending}`);
 }
 
@@ -69,15 +70,15 @@ async function writeRuns(
   if (format === "jsonl") return exportRuns(sources, { workspace, runs, isEverything }, signal);
   const { store } = sources;
   if (format === "otlp") return exportOtlpLines(store, runs, signal);
-  const ofSignal = otlpSignals[format];
-  if (ofSignal !== undefined) return exportOtlpBytes(store, runs, ofSignal, signal);
+  const otlpSignal = formats[format].signal;
+  if (otlpSignal !== undefined) return exportOtlpBytes(store, runs, otlpSignal, signal);
   if (kind === undefined)
     throw new Refusal("export_kind", `A ${format} file holds one kind of record.`, {
       hint: "Add kind=metrics, or another of the kinds in the reference.",
       at: { part: "query", name: "kind" },
     });
   const scope = { workspace, runs: runs.map((run) => run.runId) };
-  return (format === "parquet" ? exportParquet : exportCsv)(sources.store, kind, scope, signal);
+  return (format === "parquet" ? exportParquet : exportCsv)(store, kind, scope, signal);
 }
 
 /** What fails before the first bytes is still an error of the request; later it can only break the answer off. */
