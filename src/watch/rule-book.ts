@@ -1,7 +1,11 @@
 // The rules of a workspace: those that are built in, those of tributary.toml, those made on the page; which of them are
 // armed and which are silenced. What people set is one setting of the workspace.
 
+import type { ServerNs } from "#base/clock.ts";
+import { OneByOne } from "#base/one-by-one.ts";
 import { builtInRules, type Rule } from "#judge/rule.ts";
+import type { Workspace } from "#model/names.ts";
+import type { StateRow } from "#model/state-tables.ts";
 import { formatRule, parseRule, RuleMistake } from "./parse-rule.ts";
 
 export const rulesSetting = "rules";
@@ -41,10 +45,17 @@ export class RuleBook {
   /** Every look asks for them. */
   private readonly known = new Map<string, readonly WatchedRule[]>();
 
+  private readonly turns = new OneByOne();
+
   /** Rules that are new at this start watch what comes from `startedNs` on. */
   constructor(fileRules: readonly Rule[], startedNs: bigint) {
     this.fileRules = fileRules;
     this.startedNs = startedNs;
+  }
+
+  /** The rules of a workspace are stored as a whole: whoever works out new ones has them stored before the next does. */
+  inTurn(workspace: string, change: () => Promise<void>): Promise<void> {
+    return this.turns.run(workspace, change);
   }
 
   /** Says whether anything is other than before. */
@@ -101,6 +112,17 @@ export class RuleBook {
       ...stored,
       ...Object.fromEntries(unseen.map(({ rule }) => [rule.name, { since_ns: String(this.startedNs) }])),
     };
+  }
+
+  /** Stores it. */
+  noteSince(workspace: Workspace, nowNs: ServerNs, store: (row: StateRow<"settings">) => Promise<void>): Promise<void> {
+    return this.inTurn(workspace, async () => {
+      const unseen = this.withSince(workspace);
+      if (unseen === null) return;
+      const row = { workspace, name: rulesSetting, value: JSON.stringify(unseen), author: "rules", version: nowNs };
+      await store(row);
+      this.load([row]);
+    });
   }
 
   /** What is to be stored when people change a rule. An armed rule that is created again is a dry run again. */

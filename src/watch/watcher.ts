@@ -18,7 +18,7 @@ import { feedParts } from "./feed.ts";
 import { type Firing, toFiring, toFiringChange } from "./firing.ts";
 import { type MedianSteps, NamedSteps } from "./named-steps.ts";
 import { askAgainAfter } from "./rests.ts";
-import { type RuleBook, rulesSetting, type WatchedRule } from "./rule-book.ts";
+import type { RuleBook, WatchedRule } from "./rule-book.ts";
 import { type LookedAt, type RunWatch, rememberRuns } from "./run-watch.ts";
 import { lookAtTable, type TableSight } from "./table-rules.ts";
 import { toWatchedKeys, type WatchedKeys, watchedKeys } from "./watched-keys.ts";
@@ -187,12 +187,7 @@ export class Watcher {
 
   private async lookAt(workspace: Workspace, runs: readonly RunWatch[], nowNs: ServerNs): Promise<void> {
     const { book, change } = this.ports;
-    const unseen = book.withSince(workspace);
-    if (unseen !== null) {
-      const row = { workspace, name: rulesSetting, value: JSON.stringify(unseen), author: "rules", version: nowNs };
-      await change([{ table: "settings", row }], workspace, "rules");
-      book.load([row]);
-    }
+    await book.noteSince(workspace, nowNs, (row) => change([{ table: "settings", row }], workspace, "rules"));
     const rules = book.of(workspace);
     for (const run of runs) {
       run.isDue = false;

@@ -56,6 +56,14 @@ describe("runs that people change", () => {
     expect((await walk.get("/api/v1/runs/first")).body).toMatchObject({ name: "first", notes: "looks fine" });
   });
 
+  test("edits at the same time take nothing back from each other", async () => {
+    const changes = [{ name: "at once" }, { notes: "three" }, { tags: ["of", "them"] }];
+    await Promise.all(changes.map((change) => send("PATCH", "/api/v1/runs/second", change)));
+    const { body } = await walk.get("/api/v1/runs/second");
+    expect(body).toMatchObject({ name: "at once", notes: "three", tags: ["of", "them"] });
+    await send("PATCH", "/api/v1/runs/second", { name: null, tags: null, notes: "" });
+  });
+
   test("a deleted run is gone at once, and importing it again restores it", async () => {
     const spans = await count("second");
     expect(spans).toBe(76);

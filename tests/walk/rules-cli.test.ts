@@ -76,6 +76,24 @@ describe("tributary rules", () => {
     expect(await cli("rules", "test", "nonfinite", "--runs", "0")).toMatchObject({ code: 2 });
   });
 
+  test("rules that are changed at the same time are all changed", async () => {
+    const kinds = ["at-once-1", "at-once-2", "at-once-3"];
+    const put = (name: string) =>
+      fetch(`${walk.app.url}/api/v1/rules/${name}`, {
+        method: "PUT",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ kind: "nonfinite" }),
+      });
+    for (const { status } of await Promise.all(kinds.map(put))) expect(status).toBe(200);
+    const armed = await Promise.all(kinds.map((name) => cli("rules", "arm", name)));
+    expect(armed.map(({ code }) => code)).toEqual([0, 0, 0]);
+    const { rules } = JSON.parse((await cli("rules", "list", "--json")).out) as {
+      rules: { name: string; armed: boolean }[];
+    };
+    expect(rules.filter(({ armed: isArmed }) => isArmed).map(({ name }) => name)).toEqual(kinds);
+    for (const name of kinds) await fetch(`${walk.app.url}/api/v1/rules/${name}`, { method: "DELETE" });
+  });
+
   test("arms a rule, makes it a dry run again, and silences it for a time", async () => {
     expect((await cli("rules", "arm", "nonfinite")).out).toBe("nonfinite is armed: tells.\n");
     expect((await cli("rules")).out).toMatch(/nonfinite +armed/);

@@ -1,7 +1,8 @@
 // PATCH and DELETE of runs: what people change, kept apart from what clients sent, and written to the audit.
 
-import { type ApiContext, ofRun, type Route } from "#api/context.ts";
+import { type ApiContext, ofRun, type Route, type RunQuestion } from "#api/context.ts";
 import { Refusal } from "#api/refusal.ts";
+import { OneByOne } from "#base/one-by-one.ts";
 import { toAudit } from "#model/audit.ts";
 import { type FoundRun, findRun } from "#query/runs/find-run.ts";
 import { listRuns } from "#query/runs/list.ts";
@@ -9,7 +10,19 @@ import { type RunFacts, readFactsOfRuns } from "#query/runs/run-detail.ts";
 import { answerRun } from "./run.ts";
 import { readFilter } from "./runs.ts";
 
-export const patchRunRoute: Route<"patchRun"> = ofRun(async (context, { body, caller, run }) => {
+/** An edit is stored as a whole, so two that overlap would take back what the other one changed. */
+const edits = new OneByOne();
+
+export const patchRunRoute: Route<"patchRun"> = ofRun(async (context, question) => {
+  const { caller, run } = question;
+  await edits.run(JSON.stringify([caller.workspace, run.runId]), () => patchRun(context, question));
+  return answerRun(context, caller.workspace, run, context.asOf());
+});
+
+async function patchRun(
+  context: ApiContext,
+  { body, caller, run }: Pick<RunQuestion<"patchRun">, "body" | "caller" | "run">,
+): Promise<void> {
   const [facts] = await readFactsOfRuns(context.sources, caller.workspace, [run]);
   const before = facts?.edit ?? null;
   const atNs = context.head().nowNs;
@@ -25,8 +38,7 @@ export const patchRunRoute: Route<"patchRun"> = ofRun(async (context, { body, ca
   };
   const audit = toAudit(caller.workspace, caller.name, "run_edited", run.runId, body, atNs);
   await context.change([{ table: "run_edits", row }, audit], caller.workspace, caller.name);
-  return answerRun(context, caller.workspace, run, context.asOf());
-});
+}
 
 function toTags(tags: readonly string[] | null | undefined, before: RunFacts["edit"]): string {
   if (tags === undefined) return before?.tags ?? "";

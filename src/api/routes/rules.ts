@@ -26,10 +26,9 @@ function toRule({ rule, origin, isArmed, silencedUntilNs }: Watched): WatchedRul
 }
 
 export const putRuleRoute: Route<"putRule"> = async (context, { params, body, caller }) => {
-  const nowNs = context.head().nowNs;
   const rule = readRule(params.rule, body);
   if (context.rules.find(caller.workspace, params.rule)?.origin === "file") throw ofFile(params.rule);
-  const stored = context.rules.withRule(caller.workspace, rule, nowNs);
+  const stored = (nowNs: bigint) => context.rules.withRule(caller.workspace, rule, nowNs);
   await store(context, caller, stored, { action: "rule_set", name: params.rule, detail: body });
   return toRule(find(context, caller.workspace, params.rule));
 };
@@ -37,7 +36,7 @@ export const putRuleRoute: Route<"putRule"> = async (context, { params, body, ca
 export const deleteRuleRoute: Route<"deleteRule"> = async (context, { params, caller }) => {
   const { origin } = find(context, caller.workspace, params.rule);
   if (origin === "file") throw ofFile(params.rule);
-  const stored = context.rules.without(caller.workspace, params.rule);
+  const stored = () => context.rules.without(caller.workspace, params.rule);
   await store(context, caller, stored, { action: "rule_deleted", name: params.rule, detail: {} });
   return { done: true };
 };
@@ -45,7 +44,7 @@ export const deleteRuleRoute: Route<"deleteRule"> = async (context, { params, ca
 export const armRuleRoute: Route<"armRule"> = async (context, { params, body, caller }) => {
   const { rule } = find(context, caller.workspace, params.rule);
   const { armed } = body;
-  const stored = context.rules.with(caller.workspace, params.rule, { armed });
+  const stored = () => context.rules.with(caller.workspace, params.rule, { armed });
   const detail = { armed, rule: formatRule(rule) };
   await store(context, caller, stored, { action: armed ? "rule_armed" : "rule_disarmed", name: rule.name, detail });
   return toRule(find(context, caller.workspace, params.rule));
@@ -56,7 +55,7 @@ export const silenceRuleRoute: Route<"silenceRule"> = async (context, { params, 
   const nowNs = context.head().nowNs;
   const until = body.seconds === 0 ? 0n : nowNs + BigInt(body.seconds) * 1_000_000_000n;
   const change = { silenced_until_ns: until.toString() };
-  const stored = context.rules.with(caller.workspace, params.rule, change);
+  const stored = () => context.rules.with(caller.workspace, params.rule, change);
   await store(context, caller, stored, { action: "rule_silenced", name: rule.name, detail: body });
   return toRule(find(context, caller.workspace, params.rule));
 };
@@ -129,12 +128,14 @@ function ofFile(name: string): Refusal {
 async function store(
   context: ApiContext,
   { workspace, name: author }: { readonly workspace: string; readonly name: string },
-  stored: StoredRules,
+  stored: (nowNs: bigint) => StoredRules,
   { action, name, detail }: { readonly action: string; readonly name: string; readonly detail: unknown },
 ): Promise<void> {
-  const version = context.head().nowNs;
-  const row = { workspace, name: rulesSetting, value: JSON.stringify(stored), author, version };
-  const audit = toAudit(workspace, author, action, name, detail, version);
-  await context.change([{ table: "settings", row }, audit], workspace, author);
-  context.rules.load([row]);
+  await context.rules.inTurn(workspace, async () => {
+    const version = context.head().nowNs;
+    const row = { workspace, name: rulesSetting, value: JSON.stringify(stored(version)), author, version };
+    const audit = toAudit(workspace, author, action, name, detail, version);
+    await context.change([{ table: "settings", row }, audit], workspace, author);
+    context.rules.load([row]);
+  });
 }
