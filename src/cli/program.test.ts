@@ -272,7 +272,12 @@ describe("the other commands", () => {
       ["export", "r", "--filter", "status:failed"],
       ["export", "r", "--to", url, "--out", join(folder, "x")],
       ["export", "--to", url, "--header", "a=b", "r", "--format", "csv"],
+      ["export", "r", "--to", "collector:4318"],
+      ["export", "r", "--header", "a=b"],
+      ["export", "r", "--kind", "metrics"],
       ["sql", "SELECT 1", "--format", "csv", "--limit", "5"],
+      ["sql", "SELECT 1", "--format", "csv", "--json"],
+      ["sql", "SELECT 1", "--out", join(folder, "x")],
     ];
     for (const args of wrong) expect((await runInTest([...args, "--server", url])).code).toBe(2);
   });

@@ -13,6 +13,10 @@ const hints: Readonly<Record<string, string>> = {
   key_missing: "Pass one with --key or TRIBUTARY_KEY. On the server's machine, tributary keys create makes one.",
   key_wrong:
     "Pass another with --key or TRIBUTARY_KEY. On the server's machine, tributary keys lists the existing ones.",
+  export_kind: "Name it with --kind; tributary export --help lists them.",
+  export_format: "tributary export --help says which format is for what.",
+  rule_not_found: "List rules with: tributary rules list",
+  request_invalid: "Each command says with --help what it takes.",
   sql_refused: "One SELECT over the documented tables; tributary sql --help names them.",
 };
 

@@ -1,5 +1,7 @@
 // What is stored goes out as OTLP: to files, to another receiver when asked, and to another one all the time.
 
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,8 +13,10 @@ import * as fixture from "#wire/otlp/fixture.testing.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
+import { freePort } from "../support/free-port.ts";
 import { eventually } from "../support/several.ts";
 
+const main = new URL("../../src/main.ts", import.meta.url).pathname;
 let walk: TestApp;
 let folder: string;
 
@@ -145,6 +149,29 @@ test("sends runs of any protocol to another receiver [OT-31]", async () => {
   }
   const refused = await runInTest(["export", "mixed", "--server", walk.app.url, "--to", `${walk.app.url}/nowhere`]);
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("404")]);
+});
+
+test("waits for a receiver that is away, and sends when it is there", async () => {
+  await fillMixed(walk);
+  const receiver = createServer((request, response) => request.resume().on("end", () => response.end()));
+  const port = await freePort();
+  const to = ["--server", walk.app.url, "--to", `http://127.0.0.1:${port}`];
+  const child = spawn(process.execPath, [main, "export", "mixed", ...to], { stdio: ["ignore", "pipe", "pipe"] });
+  const said = { out: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => {
+    said.out += chunk;
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    said.err += chunk;
+    if (!receiver.listening) receiver.listen(port, "127.0.0.1");
+  });
+  const [code] = await once(child, "close");
+  receiver.close();
+  expect([code, said.out, said.err]).toEqual([
+    0,
+    expect.stringContaining("requests sent"),
+    expect.stringContaining("ECONNREFUSED; trying again in 0.5 s"),
+  ]);
 });
 
 test("forwards what is stored while the receiver is there, and catches up after it was away or we were [OT-32]", async () => {

@@ -49,7 +49,7 @@ export async function postRequest(receiver: Receiver, request: OtlpRequest, opti
     if (attempt === options.attemptsMax) throw new Error(failed.reason);
     const waitMs = failed.afterMs ?? Math.min(waitMsMax, firstWaitMs * 2 ** (attempt - 1));
     options.onRetry?.(failed.reason, waitMs);
-    await sleep(waitMs, undefined, { signal: options.signal, ref: false });
+    await sleep(waitMs, undefined, { signal: options.signal });
   }
 }
 
@@ -68,8 +68,8 @@ async function tryOnce(
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     });
   } catch (error) {
-    const { cause, message } = error as Error & { cause?: { code?: string } };
-    return { reason: `${url}: ${cause?.code ?? message}` };
+    const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
+    return { reason: `${url}: ${cause?.code ?? cause?.message ?? message}` };
   }
   const text = toPlain(await answer.text().catch(() => ""));
   if (answer.ok) return null;

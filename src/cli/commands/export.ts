@@ -56,8 +56,17 @@ export function addExport(program: Command, context: Context): void {
     if (options.out === undefined && options.format === ("parquet" as string) && context.stdout.isTTY) {
       throw new Exit(exitCodes.usage, "Parquet cannot be shown on a terminal; use --out FILE.");
     }
+    const { kind, filter, to, header } = options;
+    if (to !== undefined && !/^https?:$/.test(URL.parse(to)?.protocol ?? "")) {
+      throw new Exit(
+        exitCodes.usage,
+        `--to must be a URL that begins with http:// or https://, not ${JSON.stringify(to)}`,
+      );
+    }
+    if (to === undefined && header !== undefined) throw new Exit(exitCodes.usage, "--header is only for --to.");
+    const isTable = options.format === ("csv" as string) || options.format === ("parquet" as string);
+    if (kind !== undefined && !isTable) throw new Exit(exitCodes.usage, "--kind is only for --format csv and parquet.");
     await withClient(context, options, async (client) => {
-      const { kind, filter, to } = options;
       const format = to === undefined ? options.format : ("otlp" as "jsonl");
       const query = { format, ...given({ kind }) };
       const response =
@@ -65,7 +74,7 @@ export function addExport(program: Command, context: Context): void {
           ? await client.open("exportRuns", { query: { ...query, ...given({ filter }) } })
           : await client.open("exportRun", { params: { id }, query });
       if (to === undefined) await writeResponse(context, response, options.out);
-      else await pushLines(context, response, { url: to, headers: toHeaders(options.header ?? []) });
+      else await pushLines(context, response, { url: to, headers: toHeaders(header ?? []) });
     });
   });
 }

@@ -39,6 +39,10 @@ export function addSql(program: Command, context: Context): void {
   addConnectOptions(command).action(async (argument: string | undefined, options: SqlOptions) => {
     const query = argument ?? (await text(context.stdin));
     const format = options.json ? "json" : options.format;
+    if (options.json && options.format !== "table" && options.format !== "json")
+      throw new Exit(exitCodes.usage, `--json is not for ${options.format}.`);
+    if (options.out !== undefined && format !== "csv" && format !== "parquet")
+      throw new Exit(exitCodes.usage, "--out is only for --format csv and parquet.");
     if (options.limit !== undefined && (format === "csv" || format === "parquet"))
       throw new Exit(exitCodes.usage, `--limit is not for ${format}.`, "Put LIMIT into the query.");
     await withClient(context, options, async (client) => {
