@@ -89,6 +89,16 @@ export function toCount(text: string): number {
   return Number(text);
 }
 
+/** The id of a run as a path can carry it: no empty segment, and none that leads to another folder. */
+export function toRunId(text: string): string {
+  if (text !== "" && !/^\.{1,2}$/.test(text)) return text;
+  throw new Exit(
+    exitCodes.usage,
+    `${JSON.stringify(text)} cannot be the id of a run.`,
+    "Choose another with --run-id.",
+  );
+}
+
 /** Collects an option that may be given several times. */
 export function collect(value: string, before: string[] = []): string[] {
   return [...before, value];

@@ -217,3 +217,9 @@ test("a fault names the run that its record belongs to, also where a batch carri
   ]);
   expect((await walk.get("/api/v1/runs/of-batch/faults")).body).toMatchObject({ faults: [{ run: "of-batch" }] });
 });
+
+test("an empty run in an address names none, so records stay with their own", async () => {
+  const frame = toFrameOfText('{"v":1,"t":"run_start","m":{"seq":1,"ts":1},"p":{"run_id":"unnamed"}}');
+  expect((await walk.post("/v1/xtrack?wait=1&run=", frame)).status).toBe(202);
+  expect(await runOf("unnamed")).toMatchObject({ id: "unnamed", aliases: [] });
+});

@@ -8,7 +8,7 @@ import { type Context, paint } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatBytes, formatCount } from "#cli/format.ts";
 import { type ImportResult, importPaths } from "#cli/import/import.ts";
-import { addConnectOptions, addJsonOption } from "#cli/options.ts";
+import { addConnectOptions, addJsonOption, toRunId } from "#cli/options.ts";
 import { printJson, printLine } from "#cli/print.ts";
 
 interface ImportCommandOptions extends ConnectOptions {
@@ -30,7 +30,7 @@ export function addImport(program: Command, context: Context): void {
     .argument("<path...>", "files or folders")
     .option("--follow", "keep reading what is added, until Ctrl-C, also over restarts of the server")
     .option("--speed <speed>", "instant, realtime, or a factor such as 10x", "instant")
-    .option("--run-id <id>", "put everything into this run")
+    .option("--run-id <id>", "put everything into this run", toRunId)
     .addHelpText("after", "\nExample:\n  tributary import .cirron events.xtrack.bin traces/*.jsonl\n");
   addJsonOption(addConnectOptions(command)).action(async (paths: string[], options: ImportCommandOptions) => {
     const result = await withClient(context, { ...options, mayCreate: true }, (client) => {

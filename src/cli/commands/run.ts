@@ -9,7 +9,7 @@ import { answers, type ConnectOptions } from "#cli/connect.ts";
 import { type Context, paint } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { importPaths } from "#cli/import/import.ts";
-import { addConnectOptions, collect, toConfig } from "#cli/options.ts";
+import { addConnectOptions, collect, toConfig, toRunId } from "#cli/options.ts";
 import { keyFor } from "#cli/own-key.ts";
 import { takeLeftEvents } from "#cli/run/left-events.ts";
 import { replaySpool } from "#cli/run/spool.ts";
@@ -35,7 +35,7 @@ export function addRun(program: Command, context: Context): void {
         "and what the machine did. Exits as the program did. Without a server everything is kept and taken in later.",
     )
     .argument("<command...>", "the program and its arguments, after --")
-    .option("--run-id <id>", "the run's id (default: CIRRON_RUN_ID, else a new one)")
+    .option("--run-id <id>", "the run's id (default: CIRRON_RUN_ID, else a new one)", toRunId)
     .option("--name <name>", "the run's name (default: the program's)")
     .option("--sample <time>", "how often CPU, memory and GPU are sampled, or off", "2s")
     .option("--watch <path>", "also follow this trace file or folder (may be repeated)", collect)
@@ -45,7 +45,8 @@ export function addRun(program: Command, context: Context): void {
   addConnectOptions(command).action(async (words: string[], options: RunOptions) => {
     const config = toConfig(context, options);
     // A person who has named the run for the Cirron SDK means this one.
-    const runId = options.runId ?? (context.env["CIRRON_RUN_ID"] || createRunId());
+    const runId = options.runId ?? toRunId(context.env["CIRRON_RUN_ID"] || createRunId());
+    const sampleMs = toSampleMs(options.sample);
     const client = createClient(config.server, keyFor(config, config.server));
     const say = (text: string) => {
       if (!options.quiet) context.stderr.write(`${paint(context.stderr, context.env, "dim", `tributary: ${text}`)}\n`);
@@ -66,7 +67,7 @@ export function addRun(program: Command, context: Context): void {
       runId,
       name: options.name ?? toName(words),
       dataDir: config.dataDir,
-      sampleMs: toSampleMs(options.sample),
+      sampleMs,
     });
     await watching.stop();
     if (result.problem !== "") context.stderr.write(`tributary: ${result.problem}\n`);

@@ -179,7 +179,7 @@ export function toArrival(request: FastifyRequest): Arrival {
     transport: wrapper !== undefined ? "run" : source !== undefined ? "file" : "http",
     // A folder is another word than a key, so that nobody can pass for someone else's key.
     source: source === undefined ? caller.source : `folder:${source}`,
-    runOverride: (request.params as { run?: string }).run ?? run ?? null,
+    runOverride: (request.params as { run?: string }).run ?? (run || null),
     imported: imported === "1",
     receivedNs: BigInt(Date.now()) * 1_000_000n,
   };

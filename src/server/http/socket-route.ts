@@ -62,5 +62,5 @@ const tryAgainLater = 1013;
 
 function toAbout(url: string): SocketAbout {
   const query = new URLSearchParams(url.split("?").slice(1).join("?"));
-  return { runOverride: query.get("run"), isHeardOnly: query.get("heard") === "1" };
+  return { runOverride: query.get("run") || null, isHeardOnly: query.get("heard") === "1" };
 }

@@ -1,0 +1,19 @@
+// What `run` and `import` refuse before anything is done.
+
+import { expect, it } from "vitest";
+import { runInTest } from "./run-cli.testing.ts";
+
+const server = ["--server", "http://127.0.0.1:9"];
+
+it.each(["", ".", ".."])("puts nothing into a run called %j, which no path can name", async (id) => {
+  const refused = [2, expect.stringContaining("cannot be the id of a run")];
+  const ran = await runInTest(["run", "--run-id", id, ...server, "--", "true"]);
+  expect([ran.code, ran.err]).toEqual(refused);
+  const imported = await runInTest(["import", "--run-id", id, ...server, import.meta.dirname]);
+  expect([imported.code, imported.err]).toEqual(refused);
+});
+
+it("says at a wrong sampling time nothing of a run that is never made", async () => {
+  const { code, err } = await runInTest(["run", "--sample", "often", ...server, "--", "true"]);
+  expect([code, err]).toEqual([2, expect.stringMatching(/^error --sample must be /)]);
+});
