@@ -234,11 +234,7 @@ export class Run {
   /** What a call was given may throw when it is looked at; then the call does nothing but say so. */
   private try(call: string, work: () => void): void {
     const reason = attempt(work);
-    if (reason !== null) this.leaveOut(call, reason);
-  }
-
-  private leaveOut(call: string, reason: string): void {
-    this.parts.onProblem(`run.${call}() was left out: ${reason}`);
+    if (reason !== null) this.parts.onProblem(`run.${call}() was left out: ${reason}`);
   }
 
   private placeOf(options: MetricOptions | undefined): string {
@@ -246,7 +242,7 @@ export class Run {
     try {
       return formatPlace(options);
     } catch (error) {
-      this.leaveOut("metric", readReason(error));
+      this.parts.onProblem(`the options of run.metric() were left out: ${readReason(error)}`);
       return "";
     }
   }
