@@ -10,7 +10,7 @@ import { type Int64Words, parseDouble, parseInt64 } from "#base/json/number.ts";
 import { rowFlags } from "#model/row-flags.ts";
 import { factTables } from "#model/tables.ts";
 import { type RecordTable, rowBits, strictBit, textBits } from "./record-table.ts";
-import { IntegerMemo, WordMemo } from "./token-memo.ts";
+import { WordMemo } from "./token-memo.ts";
 
 const words: Int64Words = { low: 0, high: 0 };
 const noBytes = new Uint8Array(0);
@@ -150,16 +150,13 @@ export function fillOptionalInt64(
   table: RecordTable,
   field: number,
 ): void {
-  const { count, width, kinds, from, to, view } = table;
+  const { count, width, kinds, from, to } = table;
   const { bytes } = table.cursor;
-  // Threads and processes are the same in most rows.
-  const memo = new IntegerMemo();
   for (let row = 0, cell = field; row < count; row++, cell += width) {
     if (kinds[cell] === jsonKind.null) continue;
     const first = from[cell] as number;
     const last = to[cell] as number;
-    if (table.isInteger(cell) && (memo.isLast(view, first, last) || parseInt64(bytes, first, last, words))) {
-      memo.keep(first, last);
+    if (table.isInteger(cell) && parseInt64(bytes, first, last, words)) {
       if (column.nulls.length < start + row) column.padTo(start + row);
       column.nulls.push(0);
       column.inner.pushWords(words.low, words.high);

@@ -1,5 +1,5 @@
-// Rows of one block repeat their names, words and process ids. A memo knows where a token last stood in the bytes and
-// what it became, so that the same bytes are compared instead of being hashed, decoded or parsed again.
+// Rows of one block repeat their names and words. A memo knows where a token last stood in the bytes and
+// what it became, so that the same bytes are compared instead of being hashed and decoded again.
 
 import { isSameText } from "#base/json/words.ts";
 
@@ -38,20 +38,4 @@ export class WordMemo {
 function slotOf(view: DataView, from: number, size: number): number {
   const mixed = view.getInt32(from, true) ^ Math.imul(view.getInt32(from + size - 4, true), 0x01000193) ^ size;
   return Math.imul(mixed, 0x9e3779b1) >>> 27;
-}
-
-/** Where the last integer of one column stands. */
-export class IntegerMemo {
-  private from = 0;
-  private size = 0;
-
-  isLast(view: DataView, from: number, to: number): boolean {
-    const size = to - from;
-    return size === this.size && size >= 4 && isSameText(view, this.from, from, size);
-  }
-
-  keep(from: number, to: number): void {
-    this.from = from;
-    this.size = to - from;
-  }
 }
