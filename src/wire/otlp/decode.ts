@@ -1,14 +1,15 @@
 // A request → its records as columns. Every list is read on its own: a record that cannot be read is a fault and leaves its
 // neighbours alone. Only bytes that are no request at all are refused as a whole.
 
+import { atOnce } from "#base/turns.ts";
 import type { Fault } from "#model/fault.ts";
 import { LogColumns } from "./log-columns.ts";
 import type { AttributeRole } from "./meaning.ts";
-import type { Origin } from "./origin.ts";
+import { type Origin, readOrigin } from "./origin.ts";
 import { PointColumns } from "./point-columns.ts";
 import type { Signal } from "./schema.ts";
 import { SpanColumns } from "./span-columns.ts";
-import { RequestWalk } from "./walk.ts";
+import { findTrouble, isItem, listsOf, type RecordList, Rejected, readerAt, scopeTrouble } from "./walk.ts";
 
 export type SignalColumns =
   | { readonly signal: "traces"; readonly columns: SpanColumns }
@@ -32,20 +33,38 @@ export interface DecodeOptions {
 }
 
 export function decodeExport(signal: Signal, body: Uint8Array, { roleOf, faultsMax }: DecodeOptions): ExportResult {
+  // Looked through first: what is not a request must not be taken in part.
+  const trouble = atOnce(findTrouble(body));
+  if (trouble >= 0) return { ok: false, refusal: toRefusal(signal, body, trouble) };
   const read = createColumns(signal, roleOf);
-  const { columns } = read;
-  const spans = read.signal === "traces" ? read.columns : null;
-  const walk = new RequestWalk(body, (count) => spans?.expect(count), faultsMax);
-  const isRequest = walk.walk((reader, from, to, origin) =>
-    columns.take(reader, from, to, walk.origins[origin] as Origin, origin),
-  );
-  spans?.finish();
-  if (!isRequest) return { ok: false, refusal: toRefusal(signal, body, walk.reader.start) };
+  const origins: Origin[] = [];
+  const found = new Rejected(body, faultsMax);
+  for (const list of listsOf(body, found)) if (list !== null) takeList(read, body, list, origins, found);
+  if (read.signal === "traces") read.columns.finish();
   const more = read.signal === "metrics" ? read.columns.rejected : 0;
-  return {
-    ok: true,
-    request: { ...read, origins: walk.origins, faults: walk.faults, rejected: walk.rejected + more },
-  };
+  return { ok: true, request: { ...read, origins, faults: found.faults, rejected: found.count + more } };
+}
+
+function takeList(read: SignalColumns, body: Uint8Array, list: RecordList, origins: Origin[], found: Rejected): void {
+  const origin = readOrigin(list.origin);
+  if (origin === null) {
+    found.add(list.from, list.to, scopeTrouble);
+    return;
+  }
+  const known = origins.indexOf(origin);
+  const originAt = known < 0 ? origins.push(origin) - 1 : known;
+  if (read.signal === "traces") read.columns.expect(list.count);
+  const { columns } = read;
+  const reader = readerAt(body, list.from);
+  while (reader.next(list.to)) {
+    if (!isItem(reader)) continue;
+    const { from, to } = reader;
+    const reason = columns.take(reader, from, to, origin, originAt);
+    if (reason !== null) found.add(from, to, reason);
+    // What was wrong inside does not spoil what stands behind it.
+    reader.bad = false;
+    reader.pos = to;
+  }
 }
 
 function createColumns(signal: Signal, roleOf: (name: string) => AttributeRole): SignalColumns {

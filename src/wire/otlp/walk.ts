@@ -1,5 +1,6 @@
-// A request, taken apart: its records with the origin of each. Nothing is copied; a record is two offsets. A resource or
-// scope may stand behind its records in the bytes, so that each list is gone through twice.
+// A request in protobuf, taken apart: its lists of records with the origin of each. Nothing is copied; a list is two offsets. A
+// resource or scope may stand behind its records in the bytes, so that each list is gone through twice. A pause is offered
+// after every few thousand fields, so that millions of empty records keep nobody waiting.
 //
 //   request   1: resource with its records, repeated
 //   resource  1: the resource · 2: scope with its records, repeated · 3: address of a schema
@@ -7,29 +8,28 @@
 
 import type { Fault } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
-import { type Origin, readOrigin } from "./origin.ts";
+import type { OriginBytes } from "./origin.ts";
 import { ProtoReader, wireType } from "./protobuf.ts";
 
-/** Reads the record between two offsets; returns why it cannot be read, if so. */
-export type TakeRecord = (reader: ProtoReader, from: number, to: number, origin: number) => string | null;
+export const pauseFields = 8192;
 
-const none = new Uint8Array(0);
+/** Records that stand in one list, and where they come from. */
+export interface RecordList {
+  readonly origin: OriginBytes;
+  readonly from: number;
+  readonly to: number;
+  /** How many records there are. */
+  readonly count: number;
+}
 
-export class RequestWalk {
-  readonly origins: Origin[] = [];
-  readonly reader: ProtoReader;
-  /** Records that were taken. */
-  taken = 0;
-  /** Records that were not, those of a list that could not be read among them as one. */
-  rejected = 0;
+/** What cannot be read: records, and lists, each as one. */
+export class Rejected {
+  count = 0;
+  private readonly bytes: Uint8Array;
   private readonly found: FaultList<Fault>;
 
-  private readonly expect: (count: number) => void;
-
-  /** `expect` is called with the number of records of the next list. */
-  constructor(bytes: Uint8Array, expect: (count: number) => void, faultsMax?: number) {
-    this.reader = new ProtoReader(bytes);
-    this.expect = expect;
+  constructor(bytes: Uint8Array, faultsMax?: number) {
+    this.bytes = bytes;
     this.found = new FaultList(faultsMax);
   }
 
@@ -37,93 +37,92 @@ export class RequestWalk {
     return this.found.toArray(toRestFault);
   }
 
-  /** False when the bytes are no request at all. */
-  walk(take: TakeRecord): boolean {
-    const { reader } = this;
-    const end = reader.bytes.length;
-    // Looked through first: what is not a request must not be taken in part.
-    while (reader.next(end));
-    if (reader.bad) return false;
-    reader.pos = 0;
-    while (reader.next(end)) {
-      if (reader.field !== 1 || reader.wire !== wireType.bytes) continue;
-      const { from, to } = reader;
-      if (!this.walkResource(from, to, take))
-        this.reject(from, to, "a list of records with its resource is no protobuf");
-      this.resume(to);
-    }
-    return true;
-  }
-
-  private walkResource(from: number, to: number, take: TakeRecord): boolean {
-    const { reader } = this;
-    const head = this.readHead(from, to);
-    if (head === null) return false;
-    reader.pos = from;
-    while (reader.next(to)) {
-      if (reader.field !== 2 || reader.wire !== wireType.bytes) continue;
-      const { from: scopeFrom, to: scopeTo } = reader;
-      if (!this.walkScope(scopeFrom, scopeTo, head, take))
-        this.reject(scopeFrom, scopeTo, "a list of records with its scope is no protobuf");
-      this.resume(scopeTo);
-    }
-    return true;
-  }
-
-  private walkScope(from: number, to: number, resource: Head, take: TakeRecord): boolean {
-    const { reader } = this;
-    const head = this.readHead(from, to);
-    if (head === null) return false;
-    const found = readOrigin({
-      resource: resource.own,
-      resourceUrl: resource.url,
-      scope: head.own,
-      scopeUrl: head.url,
-    });
-    if (found === null) return false;
-    const known = this.origins.indexOf(found);
-    const origin = known < 0 ? this.origins.push(found) - 1 : known;
-    this.expect(head.items);
-    reader.pos = from;
-    while (reader.next(to)) {
-      if (reader.field !== 2 || reader.wire !== wireType.bytes) continue;
-      const { from: recordFrom, to: recordTo } = reader;
-      const reason = take(reader, recordFrom, recordTo, origin);
-      if (reason === null) this.taken++;
-      else this.reject(recordFrom, recordTo, reason);
-      this.resume(recordTo);
-    }
-    return true;
-  }
-
-  /** The parts of a list that are not its items, and how many these are. */
-  private readHead(from: number, to: number): Head | null {
-    const { reader } = this;
-    let own: Uint8Array = none;
-    let url: Uint8Array = none;
-    let items = 0;
-    reader.pos = from;
-    while (reader.next(to)) {
-      if (reader.wire !== wireType.bytes) continue;
-      if (reader.field === 2) items++;
-      else if (reader.field === 1) own = reader.bytes.subarray(reader.from, reader.to);
-      else if (reader.field === 3) url = reader.bytes.subarray(reader.from, reader.to);
-    }
-    return reader.bad ? null : { own, url, items };
-  }
-
-  /** What was wrong inside does not spoil what stands behind it. */
-  private resume(at: number): void {
-    this.reader.bad = false;
-    this.reader.pos = at;
-  }
-
-  private reject(from: number, to: number, detail: string): void {
-    this.rejected++;
-    const raw = () => this.reader.bytes.slice(from, to);
+  add(from: number, to: number, detail: string): void {
+    this.count++;
+    const raw = () => this.bytes.slice(from, to);
     this.found.add(() => ({ code: "otlp_record", detail, place: { offset: from }, raw: raw() }));
   }
 }
+
+export const scopeTrouble = "a list of records with its scope is no protobuf";
+
+/** Where the bytes stop being fields; -1 when they are a request, whatever its lists are. */
+export function* findTrouble(bytes: Uint8Array): Generator<void, number> {
+  const reader = new ProtoReader(bytes);
+  for (let passed = 1; reader.next(bytes.length); passed++) if (passed % pauseFields === 0) yield;
+  return reader.bad ? reader.start : -1;
+}
+
+export function readerAt(bytes: Uint8Array, from: number): ProtoReader {
+  const reader = new ProtoReader(bytes);
+  reader.pos = from;
+  return reader;
+}
+
+/** Whether a reader of a list has read a record. */
+export function isItem({ field, wire }: ProtoReader): boolean {
+  return field === 2 && wire === wireType.bytes;
+}
+
+/** The lists of a request in which there is no trouble, null where others may have a turn. */
+export function listsOf(bytes: Uint8Array, rejected: Rejected): Generator<RecordList | null> {
+  return new ListWalk(bytes, rejected).lists();
+}
+
+class ListWalk {
+  private readonly bytes: Uint8Array;
+  private readonly rejected: Rejected;
+  private passed = 0;
+
+  constructor(bytes: Uint8Array, rejected: Rejected) {
+    this.bytes = bytes;
+    this.rejected = rejected;
+  }
+
+  *lists(): Generator<RecordList | null> {
+    const reader = new ProtoReader(this.bytes);
+    while (reader.next(this.bytes.length)) {
+      if (++this.passed % pauseFields === 0) yield null;
+      if (reader.field === 1 && reader.wire === wireType.bytes) yield* this.ofResource(reader.from, reader.to);
+    }
+  }
+
+  private *ofResource(from: number, to: number): Generator<RecordList | null> {
+    const resource = yield* this.head(from, to);
+    if (resource === null) {
+      this.rejected.add(from, to, "a list of records with its resource is no protobuf");
+      return;
+    }
+    const reader = readerAt(this.bytes, from);
+    while (reader.next(to)) {
+      if (++this.passed % pauseFields === 0) yield null;
+      if (!isItem(reader)) continue;
+      const scope = yield* this.head(reader.from, reader.to);
+      if (scope === null) {
+        this.rejected.add(reader.from, reader.to, scopeTrouble);
+        continue;
+      }
+      const origin = { resource: resource.own, resourceUrl: resource.url, scope: scope.own, scopeUrl: scope.url };
+      yield { origin, from: reader.from, to: reader.to, count: scope.items };
+    }
+  }
+
+  /** The parts of a list that are not its items, and how many these are; null when it is not a message. */
+  private *head(from: number, to: number): Generator<null, Head | null> {
+    const reader = readerAt(this.bytes, from);
+    const head = { own: none, url: none, items: 0 };
+    while (reader.next(to)) {
+      if (++this.passed % pauseFields === 0) yield null;
+      if (reader.wire !== wireType.bytes) continue;
+      if (reader.field === 2) head.items++;
+      else if (reader.field === 1) head.own = this.bytes.subarray(reader.from, reader.to);
+      else if (reader.field === 3) head.url = this.bytes.subarray(reader.from, reader.to);
+    }
+    return reader.bad ? null : head;
+  }
+}
+
+const none: Uint8Array = new Uint8Array(0);
 
 interface Head {
   readonly own: Uint8Array;
