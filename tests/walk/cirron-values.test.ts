@@ -5,16 +5,8 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Texts } from "#base/json/texts.ts";
 import { atOnce } from "#base/turns.ts";
-import {
-  formatMark,
-  formatSnapshot,
-  formatSpan,
-  type MarkCells,
-  type SnapshotCells,
-  type SpanCells,
-} from "#wire/cirron/rebuild.ts";
+import { formatRecord, type RecordCells } from "#wire/cirron/rebuild.ts";
 import { readIndependently, sameNumbers, type Tree } from "#wire/cirron/small-records.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
@@ -40,7 +32,7 @@ function sentRecords(table: Table): Map<string, unknown> {
   return records;
 }
 
-async function storedRecords<C>(table: Table, format: (cells: C, style: "lossless") => Generator<void, Texts>) {
+async function storedRecords(table: Table, kind: "span" | "mark" | "snapshot") {
   const rows = await askStore<Record<string, unknown>>(walk.app.collector.store, {
     sql: `SELECT * FROM tributary.${table} FINAL`,
   });
@@ -48,7 +40,7 @@ async function storedRecords<C>(table: Table, format: (cells: C, style: "lossles
     // In answers a float that is no number is a word.
     const cells =
       "value_float" in row && row["value_float"] !== null ? { ...row, value_float: Number(row["value_float"]) } : row;
-    return readIndependently(atOnce(format(cells as C, "lossless")).join("")) as Tree;
+    return readIndependently(atOnce(formatRecord(kind, cells as unknown as RecordCells<typeof kind>)).join("")) as Tree;
   });
   return new Map(records.map((record) => [record["id"] as string, sameNumbers(record)]));
 }
@@ -61,7 +53,7 @@ test("every value of every recorded batch comes back from the store as it was se
     expect(await walk.post("/api/traces", body, headers)).toMatchObject({ status: 202 });
   }
   await walk.app.collector.drained();
-  expect(await storedRecords<SpanCells>("spans", formatSpan)).toStrictEqual(sentRecords("spans"));
-  expect(await storedRecords<MarkCells>("marks", formatMark)).toStrictEqual(sentRecords("marks"));
-  expect(await storedRecords<SnapshotCells>("snapshots", formatSnapshot)).toStrictEqual(sentRecords("snapshots"));
+  expect(await storedRecords("spans", "span")).toStrictEqual(sentRecords("spans"));
+  expect(await storedRecords("marks", "mark")).toStrictEqual(sentRecords("marks"));
+  expect(await storedRecords("snapshots", "snapshot")).toStrictEqual(sentRecords("snapshots"));
 });

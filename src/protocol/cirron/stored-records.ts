@@ -9,7 +9,7 @@ import {
   textCells,
   toDouble,
 } from "#protocol/stored-record.ts";
-import { formatMark, formatSnapshot, formatSpan } from "#wire/cirron/rebuild.ts";
+import { formatRecord } from "#wire/cirron/rebuild.ts";
 import { exportedBatch } from "./exported.ts";
 
 export const cirronRecords: StoredRecords = {
@@ -58,15 +58,12 @@ function* addList(
 
 function rebuild(row: RecordRow): Generator<void, Texts> {
   const tail = { flags: row.flags, extra: row.extra, raw: row.raw };
-  if (row.kind === "span") {
-    const cells = cellsOf(row, "span");
-    return formatSpan({ ...textCells(cells), ...tail, rank: Number(cells.rank) }, "lossless");
-  }
+  if (row.kind === "span") return formatRecord("span", { ...textCells(cellsOf(row, "span")), ...tail });
   if (row.kind === "mark") {
     const cells = cellsOf(row, "mark");
     const value_float = toDouble(cells.value_float);
     const value_bool = cells.value_bool === null ? null : Number(cells.value_bool);
-    return formatMark({ ...textCells(cells), ...tail, value_float, value_bool }, "lossless");
+    return formatRecord("mark", { ...textCells(cells), ...tail, value_float, value_bool });
   }
-  return formatSnapshot({ ...textCells(cellsOf(row, "snapshot")), ...tail }, "lossless");
+  return formatRecord("snapshot", { ...textCells(cellsOf(row, "snapshot")), ...tail });
 }

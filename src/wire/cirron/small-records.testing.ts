@@ -1,19 +1,11 @@
 // What the tests of this folder share: small records, and a reader of JSON that is independent of our own.
 
-import type { Texts } from "#base/json/texts.ts";
 import { atOnce } from "#base/turns.ts";
 import { type Cell, toCells } from "#model/cells.testing.ts";
 import type { Fault } from "#model/fault.ts";
 import type { CirronBatch } from "./batch.ts";
 import { decodeBatch } from "./decode.ts";
-import {
-  formatMark,
-  formatSnapshot,
-  formatSpan,
-  type MarkCells,
-  type SnapshotCells,
-  type SpanCells,
-} from "./rebuild.ts";
+import { formatRecord, type RecordCells } from "./rebuild.ts";
 
 /** Every number as the text it was written in, so that nothing is rounded and NaN survives: independent of our reader. */
 export function readIndependently(text: string): unknown {
@@ -70,13 +62,14 @@ export function sameNumbers(tree: unknown): unknown {
 }
 
 export function rebuilt(batch: CirronBatch): BatchTree {
-  const all = <C>(rows: object, count: number, format: (cells: C, style: "lossless") => Generator<void, Texts>) =>
-    Array.from({ length: count }, (_, row) =>
-      readIndependently(atOnce(format(toCells(rows, row) as unknown as C, "lossless")).join("")),
-    ) as Tree[];
+  const all = (kind: "span" | "mark" | "snapshot", rows: object, count: number) =>
+    Array.from({ length: count }, (_, row) => {
+      const cells = toCells(rows, row) as unknown as RecordCells<typeof kind>;
+      return readIndependently(atOnce(formatRecord(kind, cells)).join(""));
+    }) as Tree[];
   return {
-    spans: all<SpanCells>(batch.spans, batch.spans.span_id.length, formatSpan),
-    marks: all<MarkCells>(batch.marks, batch.marks.mark_id.length, formatMark),
-    snapshots: all<SnapshotCells>(batch.snapshots, batch.snapshots.snapshot_id.length, formatSnapshot),
+    spans: all("span", batch.spans, batch.spans.span_id.length),
+    marks: all("mark", batch.marks, batch.marks.mark_id.length),
+    snapshots: all("snapshot", batch.snapshots, batch.snapshots.snapshot_id.length),
   };
 }
