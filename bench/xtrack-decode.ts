@@ -91,7 +91,8 @@ function decodeGenerally(stream: Uint8Array): number {
     while (framer.next() === "frame") {
       decoder.decodeAny(framer.bytes, framer.frameStart, framer.frameEnd, framer.frameOffset);
     }
-    found += decoder.takeColumns().length;
+    found += decoder.columns.length;
+    decoder.renewColumns();
   }
   return found;
 }

@@ -49,11 +49,9 @@ export class EventDecoder {
     this.streamRun = streamRun;
   }
 
-  /** The events so far; later ones go to fresh columns. */
-  takeColumns(): EventColumns {
-    const { columns } = this;
-    this.columns = new EventColumns(columns);
-    return columns;
+  /** Later events go to fresh columns. */
+  renewColumns(): void {
+    this.columns = new EventColumns(this.columns);
   }
 
   /** Keeps nothing of the bytes that were decoded last. */

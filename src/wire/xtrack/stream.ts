@@ -117,27 +117,28 @@ export class XtrackStream {
   *pushInSteps(chunk: Uint8Array): Generator<void, StreamChunk | null> {
     if (this.greeting !== null) return this.pushGreeting(chunk, false);
     this.framer.push(chunk);
-    const gathered = new Gathered(this.framer, this.decoder, this.file, [], [], 0);
-    return (yield* gathered.drain()) ? gathered.toChunk() : null;
+    const gathered = this.gather();
+    for (let large = gathered.drain(); large !== null; large = gathered.drain()) yield* large;
+    return this.take(gathered);
   }
 
   /** As `push`, of a stream that brings no greeting, onto columns that others fill too. */
   pushShared(chunk: Uint8Array, shared: SharedEvents): StreamChunk | null {
-    this.framer.push(chunk);
     const { decoder } = this;
     const own = decoder.columns;
     decoder.columns = shared.columns;
-    const gathered = new Gathered(this.framer, decoder, this.file, [], [], 0, shared);
-    const settled = gathered.drainAtOnce() ? gathered.toChunk() : null;
+    this.framer.push(chunk);
+    const gathered = this.gather(shared.faults);
+    gathered.drainAtOnce();
     decoder.columns = own;
-    return settled;
+    return gathered.toChunk();
   }
 
   finish(): StreamChunk | null {
     const greeted = this.greeting === null ? null : this.pushGreeting(new Uint8Array(0), true);
     if (greeted !== null) return greeted;
     this.framer.finish();
-    return this.drain([], []);
+    return this.takeAtOnce(this.gather());
   }
 
   private pushGreeting(chunk: Uint8Array, ended: boolean): StreamChunk | null {
@@ -150,20 +151,29 @@ export class XtrackStream {
       return null;
     }
     this.greeting = null;
-    if (found.kind !== "key") {
-      this.framer.push(held);
-      if (ended) this.framer.finish();
-      return this.drain([], []);
-    }
-    this.framer.base += found.end;
-    this.framer.push(held.subarray(found.end));
+    const keyBytes = found.kind === "key" ? found.end : 0;
+    this.framer.base += keyBytes;
+    this.framer.push(held.subarray(keyBytes));
     if (ended) this.framer.finish();
-    return this.drain([encodeNote({ length: found.end, raw: new Uint8Array(0) })], [found.key], found.end);
+    const gathered = this.gather();
+    if (found.kind === "key") gathered.addGreeting(found.key, keyBytes);
+    return this.takeAtOnce(gathered);
   }
 
-  private drain(parts: Uint8Array[], keys: string[], before = 0): StreamChunk | null {
-    const gathered = new Gathered(this.framer, this.decoder, this.file, parts, keys, before);
-    return gathered.drainAtOnce() ? gathered.toChunk() : null;
+  private gather(faults: StreamFault[] = []): Gathered {
+    return new Gathered(this.framer, this.decoder, this.file, faults);
+  }
+
+  private takeAtOnce(gathered: Gathered): StreamChunk | null {
+    gathered.drainAtOnce();
+    return this.take(gathered);
+  }
+
+  /** What comes later goes to fresh columns. */
+  private take(gathered: Gathered): StreamChunk | null {
+    const chunk = gathered.toChunk();
+    if (chunk !== null) this.decoder.renewColumns();
+    return chunk;
   }
 }
 
@@ -172,92 +182,71 @@ class Gathered {
   private readonly framer: Framer;
   private readonly decoder: EventDecoder;
   private readonly file: string;
-  private readonly parts: Uint8Array[];
-  private readonly keys: string[];
+  private readonly parts: Uint8Array[] = [];
+  private readonly keys: string[] = [];
   private readonly text: TextPiece[] = [];
+  private readonly columns: EventColumns;
   private readonly faults: StreamFault[];
-  private readonly shared: SharedEvents | undefined;
   private readonly firstEvent: number;
   private readonly firstFault: number;
   private readonly currentRun: string | null;
-  private readonly offset: number;
+  private offset: number;
   // Frames that stand side by side are one part, a view of the framer's bytes.
   private sideStart = -1;
   private sideEnd = -1;
 
-  constructor(
-    framer: Framer,
-    decoder: EventDecoder,
-    file: string,
-    parts: Uint8Array[],
-    keys: string[],
-    before: number,
-    shared?: SharedEvents,
-  ) {
-    this.shared = shared;
-    this.faults = shared?.faults ?? [];
-    this.firstEvent = shared?.columns.length ?? 0;
-    this.firstFault = this.faults.length;
+  /** `faults`, like the decoder's columns, may have some of other streams already. */
+  constructor(framer: Framer, decoder: EventDecoder, file: string, faults: StreamFault[]) {
     this.framer = framer;
     this.decoder = decoder;
     this.file = file;
-    this.parts = parts;
-    this.keys = keys;
+    this.columns = decoder.columns;
+    this.faults = faults;
+    this.firstEvent = decoder.columns.length;
+    this.firstFault = faults.length;
     this.currentRun = decoder.streamRun === "" ? null : decoder.streamRun;
-    this.offset = framer.settledOffset - before;
+    this.offset = framer.settledOffset;
   }
 
-  /** False when nothing came. */
-  *drain(): Generator<void, boolean> {
+  /** The stream began with a key, which stands in no record. */
+  addGreeting(key: string, bytes: number): void {
+    this.keys.push(key);
+    this.addNote({ length: bytes, raw: new Uint8Array(0) });
+    this.offset -= bytes;
+  }
+
+  /** Takes all that the framer tells now, but for a large frame: its decoding is given back, to be gone through before the rest. */
+  drain(): Generator<void, void> | null {
     for (let step = this.framer.next(); !isOver(step); step = this.framer.next()) {
-      if (step === "frame" && this.isLarge) this.takeFrame(yield* this.decodeLarge());
-      else this.take(step);
+      if (step === "frame" && this.isLarge) return this.takeLarge();
+      this.take(step);
     }
-    return this.endDrain();
-  }
-
-  /** The same without pauses, nor the cost of a way to make them: most pieces are an event or two. */
-  drainAtOnce(): boolean {
-    for (let step = this.framer.next(); !isOver(step); step = this.framer.next()) {
-      if (step === "frame" && this.isLarge) this.takeFrame(atOnce(this.decodeLarge()));
-      else this.take(step);
-    }
-    return this.endDrain();
-  }
-
-  private endDrain(): boolean {
     this.endSide();
     this.framer.letGo();
     this.decoder.letGo();
-    return this.parts.length > 0;
+    return null;
   }
 
-  toChunk(): StreamChunk {
-    const { offset, currentRun, file, keys, text, firstEvent, firstFault } = this;
-    const columns = this.shared?.columns ?? this.decoder.takeColumns();
-    const decoded = { columns, faults: this.faults };
-    const isEmpty = columns.length === firstEvent && this.faults.length === firstFault;
-    return {
-      body: joinBytes(this.parts),
-      offset,
-      currentRun,
-      file,
-      decoded,
-      firstEvent,
-      firstFault,
-      keys,
-      text,
-      isEmpty,
-    };
+  drainAtOnce(): void {
+    for (let large = this.drain(); large !== null; large = this.drain()) atOnce(large);
+  }
+
+  /** Null when nothing came. */
+  toChunk(): StreamChunk | null {
+    const { parts, columns, faults, firstEvent, firstFault, offset, currentRun, file, keys, text } = this;
+    if (parts.length === 0) return null;
+    const decoded = { columns, faults };
+    const isEmpty = columns.length === firstEvent && faults.length === firstFault;
+    return { body: joinBytes(parts), offset, currentRun, file, decoded, firstEvent, firstFault, keys, text, isEmpty };
   }
 
   private get isLarge(): boolean {
     return this.framer.frameEnd - this.framer.frameStart > largeFrameBytes;
   }
 
-  private decodeLarge(): Generator<void, Outcome> {
+  private *takeLarge(): Generator<void, void> {
     const { bytes, frameStart, frameEnd, frameOffset } = this.framer;
-    return this.decoder.decodeLarge(bytes, frameStart, frameEnd, frameOffset);
+    this.takeFrame(yield* this.decoder.decodeLarge(bytes, frameStart, frameEnd, frameOffset));
   }
 
   private take(step: Step): void {
