@@ -22,6 +22,7 @@ import { type Entry, HeldInputs, type Waiting } from "./held-inputs.ts";
 import { encodeInput, type Input } from "./input.ts";
 import type { Decoded } from "./input-kind.ts";
 import { replay } from "./replay.ts";
+import { Waits } from "./waits.ts";
 
 /** The part of the journal that intake uses. */
 export interface InputLog {
@@ -79,10 +80,6 @@ export interface SequencerHooks {
   onFatal(cause: unknown): void;
 }
 
-/** What an input may wait for while others wait for it; twice as long whenever it was put off. */
-const patienceMs = 200;
-const patienceMsMax = 10_000;
-
 export class Sequencer {
   private readonly log: InputLog;
   private readonly sink: BatchSink;
@@ -106,6 +103,7 @@ export class Sequencer {
   /** Copies that this process made and has not applied. */
   private readonly copies = new Set<number>();
   private catchingUp: Promise<void> | null = null;
+  private readonly waits = new Waits();
   /** Records up to here are read ahead of their turn. */
   private aheadTo = 0;
 
@@ -315,11 +313,7 @@ export class Sequencer {
   }
 
   private prepare({ input, decoded }: Entry): Promise<void> | null {
-    const waiting = attempt(() => this.applier.prepare(input, decoded));
-    if (waiting === null) return null;
-    const told = waiting.catch(toThrown);
-    told.catch(ignore);
-    return told;
+    return this.waits.find(() => this.applier.prepare(input, decoded));
   }
 
   private async applyWhenReady(entry: Entry): Promise<void> {
@@ -331,7 +325,7 @@ export class Sequencer {
         this.gathering.flush();
         return;
       }
-      if (await isDoneWithin(waiting, Math.min(patienceMsMax, patienceMs * 2 ** entry.delays))) continue;
+      if (await this.waits.isSoonOver(waiting, entry.delays)) continue;
       if (await this.putOff(entry)) return;
       await waiting;
     }
@@ -387,13 +381,3 @@ export type Submitted =
       /** The rows are known and on their way to the store. */
       readonly applied: Promise<Receipt>;
     };
-
-function ignore(): void {}
-
-/** Rejects as the promise does within the time; what it does later is for whoever waits for it then. */
-function isDoneWithin(promise: Promise<void>, ms: number): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(false), ms);
-    promise.then(() => resolve(true), reject).finally(() => clearTimeout(timer));
-  });
-}

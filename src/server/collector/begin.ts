@@ -60,10 +60,7 @@ export async function begin(
   };
   // The store has all records up to here and none after, apart from some blocks of a plan that was lost. If others write too,
   // it is asked about each record.
-  const warm = async (): Promise<void> => {
-    await gone;
-    await warmState(collector, idsFilled, left.isDamaged ? left.position : null);
-  };
+  const warm = (): Promise<void> => warmState(collector, idsFilled, left.isDamaged ? left.position : null);
   const warming = store.kind === "embedded" && !isFresh ? warm() : null;
   warming?.catch(onCold);
   const records = sequencer.position.durable - sequencer.position.applied;
@@ -78,7 +75,7 @@ export async function begin(
   onStarted?.({ records, plans: left.plans.length, ...steps.all }, steps.tookMs);
   for (const sentence of [...damage.remarks(), ...damage.sentences()]) collector.tell(sentence, undefined);
   onJoined();
-  if (!isFresh) warmUp(collector, warming ?? warm(), isClosing).catch(onCold);
+  if (!isFresh) warmUp(collector, Promise.all([warming ?? warm(), gone]), isClosing).catch(onCold);
 }
 
 /** Whether the store is empty when the first record is applied; left-over plans are in it by then. */
@@ -90,8 +87,8 @@ export function isNothingStored(
 }
 
 /**
- * The rest of the journal is applied with an outline of the store, or the store would be asked about each record. The outline,
- * which is read after what is to be deleted has been, is not waited for longer than asking takes.
+ * The rest of the journal is applied with an outline of the store, or the store would be asked about each record. The outline is
+ * not waited for longer than asking takes. It may have what is being deleted: that only costs a question.
  */
 const warmWaitMsMax = 2000;
 /** To ask the store about one record, about. */
@@ -119,8 +116,8 @@ async function warmState(
   state.warm(await readOutline(store, wholeTo));
 }
 
-/** Goes on while the collector works. */
-async function warmUp(collector: Collector, warming: Promise<void>, isClosing: () => boolean): Promise<void> {
+/** Goes on while the collector works. The names of runs that are being deleted are read no more: they may come again as new ones. */
+async function warmUp(collector: Collector, warming: Promise<unknown>, isClosing: () => boolean): Promise<void> {
   const { store, hub } = collector;
   await warming;
   for await (const { name } of readRunNames(store)) hub.know(name);
