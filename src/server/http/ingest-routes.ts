@@ -211,9 +211,18 @@ function toFaultRefusal({ code, detail, place: { offset, pointer } }: Fault): Re
   });
 }
 
+/** By the seconds after which to try again: under overload most of what is thrown is this, and each would look up its stack. */
+const busyRefusals = new Map<number, Refusal>();
+
 export function refuseBusy({ retryAfterS }: Busy): Refusal {
-  return new Refusal("busy", "The store lags behind and there is no room for more.", {
-    hint: "Send it again after the time in Retry-After; nothing was taken.",
-    headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfterS))) },
-  });
+  const seconds = Math.max(1, Math.ceil(retryAfterS));
+  let refusal = busyRefusals.get(seconds);
+  if (refusal === undefined) {
+    refusal = new Refusal("busy", "The store lags behind and there is no room for more.", {
+      hint: "Send it again after the time in Retry-After; nothing was taken.",
+      headers: { "retry-after": String(seconds) },
+    });
+    busyRefusals.set(seconds, refusal);
+  }
+  return refusal;
 }
