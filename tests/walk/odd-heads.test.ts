@@ -223,3 +223,11 @@ test("an empty run in an address names none, so records stay with their own", as
   expect((await walk.post("/v1/xtrack?wait=1&run=", frame)).status).toBe(202);
   expect(await runOf("unnamed")).toMatchObject({ id: "unnamed", aliases: [] });
 });
+
+test("a live stream goes on after a position, and after nothing that somebody made up", async () => {
+  const made = ["x", "", "a-1\nevent: gone\ndata: {}", `${"a".repeat(65)}-1`];
+  for (const after of made) {
+    const { status, body } = await walk.get(`/api/v1/live?${new URLSearchParams({ after })}`);
+    expect([after, status, body]).toMatchObject([after, 400, { code: "request_invalid", at: { name: "after" } }]);
+  }
+});

@@ -11,7 +11,13 @@ import { Type } from "./schema.ts";
 
 export const LiveQuery = Type.Object({
   run: Type.Optional(repeated(Type.String({ minLength: 1 }), 100)),
-  after: Type.Optional(AsOf),
+  // It stands in the stream again, where a line break would begin an event of its own.
+  after: Type.Optional(
+    Type.String({
+      pattern: "^\\w{1,64}-\\d{1,15}(?:,\\w{1,64}-\\d{1,15})*$",
+      description: "`as_of` of an answer, or the id of the last event: the stream goes on behind it.",
+    }),
+  ),
 });
 
 /** The first event of a connection: what has been seen so far. */
