@@ -34,6 +34,7 @@ export function toFaultParts(
   arrival: FaultArrival,
   known: RecentIds | null,
 ): AnyTablePart[] {
+  if (faults.length === 0) return [];
   const rows = createRows("faults");
   for (const placed of faults) {
     const id = faultId(placed.fault);
