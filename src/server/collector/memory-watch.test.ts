@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { PerformanceObserver } from "node:perf_hooks";
+import { constants, PerformanceObserver } from "node:perf_hooks";
 import { afterEach, expect, it } from "vitest";
+import { bytePool } from "#base/array-pool.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 
 const mebibyte = 1024 * 1024;
@@ -16,6 +17,30 @@ it("is tight near its budget, and until there is room again", () => {
     return watch?.isTight;
   });
   expect(seen).toEqual([false, true, true, false, false]);
+});
+
+it("lets go of freed memory when it becomes tight, and has nobody wait for a collection", async () => {
+  let rss = 800 * mebibyte;
+  watch = new MemoryWatch(1024 * mebibyte, () => ({ rss, arrayBuffers: 0 }));
+  const freed = bytePool.take(mebibyte);
+  bytePool.give(freed);
+  const kept = bytePool.take(mebibyte);
+  bytePool.give(kept);
+  expect(kept).toBe(freed);
+  const forced: unknown[] = [];
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      const { flags } = (entry as unknown as { detail: { flags: number } }).detail;
+      if ((flags & constants.NODE_PERFORMANCE_GC_FLAGS_FORCED) !== 0) forced.push(entry);
+    }
+  });
+  observer.observe({ entryTypes: ["gc"] });
+  rss = 900 * mebibyte;
+  watch.look();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  observer.disconnect();
+  expect(forced).toEqual([]);
+  expect(bytePool.take(mebibyte)).not.toBe(freed);
 });
 
 it("collects the young when buffers have grown, before the runtime looks through the whole heap for them and not while it does", async () => {

@@ -2,8 +2,8 @@
 // runtime adds bodies that are garbage and not collected yet, and what is kept to be used again. How much that is only the
 // runtime and the system can tell, so they are asked.
 
-import { keepFreeBytes, keptFreeBytesUsual } from "#base/array-pool.ts";
-import { collectYoung, giveBackMemory } from "#base/give-back.ts";
+import { emptyPools, keepFreeBytes, keptFreeBytesUsual } from "#base/array-pool.ts";
+import { collectYoung } from "#base/give-back.ts";
 import { Marking } from "#base/marking.ts";
 
 const lookMs = 100;
@@ -14,8 +14,8 @@ const tightShare = 7 / 8;
 const easyShare = 13 / 16;
 /** What is kept to be used again while it is tight. */
 const tightFreeBytes = 32 * 1024 * 1024;
-/** The whole heap is looked through no more often than this: everybody waits meanwhile. */
-const giveBackMs = 10_000;
+/** What is kept is let go no more often than this: it has to be taken anew. */
+const letGoMs = 10_000;
 
 type Held = Pick<NodeJS.MemoryUsage, "rss" | "arrayBuffers">;
 
@@ -36,7 +36,7 @@ export class MemoryWatch {
   private readonly marking: Pick<Marking, "isUnderWay" | "close">;
   /** Of buffers, the least since the young were collected. */
   private leastBytes = Number.POSITIVE_INFINITY;
-  private gaveBackMs = Number.NEGATIVE_INFINITY;
+  private letGoAtMs = Number.NEGATIVE_INFINITY;
   private readonly timer: NodeJS.Timeout;
 
   constructor(
@@ -56,7 +56,7 @@ export class MemoryWatch {
     const { rss, arrayBuffers } = held;
     const isTight = rss > this.budgetBytes * (this.isTight ? easyShare : tightShare);
     if (isTight !== this.isTight) keepFreeBytes(isTight ? tightFreeBytes : keptFreeBytesUsual);
-    if (isTight && !this.isTight) this.giveBack();
+    if (isTight && !this.isTight) this.letGo();
     this.isTight = isTight;
     this.leastBytes = Math.min(this.leastBytes, arrayBuffers);
     if (arrayBuffers - this.leastBytes < passedBytesMax || this.marking.isUnderWay) return;
@@ -64,10 +64,11 @@ export class MemoryWatch {
     this.leastBytes = this.read()?.arrayBuffers ?? Number.POSITIVE_INFINITY;
   }
 
-  private giveBack(): void {
-    if (performance.now() - this.gaveBackMs < giveBackMs) return;
-    giveBackMemory();
-    this.gaveBackMs = performance.now();
+  /** The runtime gives it back when it has looked through the whole heap, as it often does where much passes: nobody waits for that. */
+  private letGo(): void {
+    if (performance.now() - this.letGoAtMs < letGoMs) return;
+    emptyPools();
+    this.letGoAtMs = performance.now();
   }
 
   close(): void {
