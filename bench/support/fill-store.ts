@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { createStore } from "#store/client.ts";
+import { copyMetricsByKey } from "#store/metrics-by-key.ts";
 import { count, readRow } from "#store/reader/native-rows.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
@@ -11,6 +12,8 @@ export async function fillStore(dataDir: string, fill: (store: Store) => Promise
   try {
     await migrate(store);
     await fill(store);
+    // As a server that has run for a while has done.
+    await copyMetricsByKey(store);
   } finally {
     await store.close();
   }

@@ -39,6 +39,7 @@ import { lockFolder } from "./folder-lock.ts";
 import type { ProgressNotes } from "./identity.ts";
 import { createIntakeStore, untilDone } from "./intake-store.ts";
 import { JournalDamage } from "./journal-damage.ts";
+import { type ByKey, keepByKey } from "./keep-by-key.ts";
 import { createLeaver, createMender } from "./mend.ts";
 import { createEndless, createPatience, none, type Patience } from "./patience.ts";
 import { RowsInUse } from "./rows-in-use.ts";
@@ -93,6 +94,7 @@ export interface Collector {
   readonly damage: JournalDamage;
   readonly versions: StateVersions;
   readonly unstored: UnstoredState;
+  readonly byKey: ByKey;
   /** Tells whoever runs the server of something that failed and stops nothing else. */
   tell(message: string, cause: unknown): void;
   /** Called for every input after it was applied, in order. */
@@ -168,8 +170,10 @@ async function openWithStore(
   const applier = createApplier(options, store, { idsFilled, id, isFresh });
   const blobs = await openBlobs(config);
   const unstored = new UnstoredState();
-  const storedListeners: StoredListener[] = [(to) => met.notes.stored(to), (to) => unstored.stored(to)];
+  const byKey = keepByKey(store, tell);
+  const storedListeners: StoredListener[] = [];
   const onStored: StoredListener = (to, batches) => {
+    for (const each of [met.notes, unstored, byKey]) each.stored(to);
     for (const listener of storedListeners) listener(to, batches);
     rowsInUse.stored(to);
     applier.shrink(to, sequencer.position.applied);
@@ -213,9 +217,10 @@ async function openWithStore(
   const onClose = (): void => {
     closing = true;
     clearInterval(quiet);
+    byKey.close();
   };
   const collector = assemble({
-    ...{ id, store, blobs, journal, writer, sequencer, applier, hub, setAside, damage, versions, unstored },
+    ...{ id, store, blobs, journal, writer, sequencer, applier, hub, setAside, damage, versions, unstored, byKey },
     ...{ listeners, storedListeners, notes: met.notes, onClose, closeStore, tell },
     ...{ joined: joined.promise, patience: met.later === null ? patience : none },
   });

@@ -109,7 +109,7 @@ export async function resumeDeletions(
 }
 
 /** Blobs go first: without its groups a run is not found again. */
-async function removeHidden({ store, blobs }: Collector): Promise<void> {
+async function removeHidden({ store, blobs, byKey }: Collector): Promise<void> {
   const hidden = await readHiddenGroups(store);
   if (hidden.length === 0) return;
   const keys = hidden.map(({ group_key }) => group_key);
@@ -117,5 +117,5 @@ async function removeHidden({ store, blobs }: Collector): Promise<void> {
   for (const objectKey of await readObjectKeys(store, all)) await blobs.deletePrefix(`${dirname(objectKey)}/`);
   await deleteBlobRows(store, all);
   await deleteFirings(store, hidden, null);
-  await deleteGroups(store, keys);
+  await byKey.apart(() => deleteGroups(store, keys));
 }

@@ -1,5 +1,6 @@
 // Params and metric summaries of many runs at once: narrow reads by name over a whole workspace or some groups.
 
+import { lastBlockSql, readCopiedTo } from "#store/metrics-by-key.ts";
 import type { Store } from "#store/store.ts";
 import { cellBytesMax, cutJson } from "./cut-text.ts";
 import { type GroupScope, inScope, scopeParams } from "./group-scope.ts";
@@ -55,11 +56,21 @@ const metricCell = {
 export type MetricCell = RowOf<typeof metricCell>;
 
 /** One point of every series of a key. */
-export function readMetricCells(store: Store, scope: GroupScope, key: string, stat: PointStat): Promise<MetricCell[]> {
+export async function readMetricCells(
+  store: Store,
+  scope: GroupScope,
+  key: string,
+  stat: PointStat,
+): Promise<MetricCell[]> {
+  const states = "group_key, phase, worker, first, last, min_value, max_value, nonfinite";
+  const from = (table: string, more = ""): string =>
+    `SELECT ${states} FROM ${store.database}.${table} WHERE ${inScope("group_key", scope)} AND key = {key:String}${more}`;
+  // Before the rows are read: what is copied in between is read twice, and none is left out.
+  const copiedTo = store.kind === "embedded" ? await readCopiedTo(store) : null;
+  const rest = copiedTo === null ? "" : ` UNION ALL ${from("metric_summary", ` AND ${lastBlockSql} > ${copiedTo}`)}`;
   return readRows(store, metricCell, {
     sql: `SELECT group_key AS groupKey, phase, worker, ${statSql[stat]}, max(nonfinite) AS hasNonfinite
-      FROM ${store.database}.metric_by_key WHERE ${inScope("group_key", scope)} AND key = {key:String}
-      GROUP BY group_key, phase, worker`,
+      FROM (${from("metric_by_key")}${rest}) GROUP BY group_key, phase, worker`,
     params: { ...scopeParams(scope), key },
   });
 }

@@ -11,7 +11,6 @@ const groupTables = [
   "groups",
   "group_times",
   "metric_summary",
-  "metric_by_key",
   "param_by_key",
   "metrics",
   "events",
@@ -27,6 +26,9 @@ const runTables: Readonly<Record<string, string>> = {
 };
 
 const tables: readonly string[] = [...groupTables, ...Object.keys(runTables)];
+
+/** A server fills it with every insert, a moment after the summary; the embedded engine has nothing new in it. */
+const serverTables: readonly string[] = [...tables, "metric_by_key"];
 
 export interface Changes {
   readonly groups: ReadonlySet<string>;
@@ -62,12 +64,13 @@ export class StoredParts {
   async takeChanges(): Promise<Changes | null> {
     const { store, seen } = this;
     if (store.cluster !== null) return null;
-    const writes = store.writesTo(tables);
+    const wanted = store.kind === "server" ? serverTables : tables;
+    const writes = store.writesTo(wanted);
     if (seen !== null && writes !== null && writes === this.writes) return noChanges;
     const rows = await readRows(store, partRow, {
       sql: `SELECT table, name, toInt64(min_block_number) AS first, toInt64(max_block_number) AS last FROM system.parts
         WHERE active AND database = {database:String} AND table IN {tables:Array(String)}`,
-      params: { database: store.database, tables },
+      params: { database: store.database, tables: wanted },
     });
     const now = Map.groupBy(rows, (row) => row.table);
     const fresh = [...now].filter(([table, parts]) => parts.some((part) => !isCovered(part, seen?.get(table) ?? [])));

@@ -105,6 +105,11 @@ export function createSummaryViews(summary: Summary, dialect: Dialect): string[]
   );
 }
 
+/** The embedded engine's, whose collector fills the summary itself from now on. */
+export function dropSummaryViews(summary: Summary, dialect: Dialect): string[] {
+  return dialect.embedded ? viewsOf(summary, dialect).map(({ view }) => `DROP VIEW IF EXISTS ${view}`) : [];
+}
+
 /** Gives views that are there another text; no row passes between the two. */
 export function changeSummaryViews(summary: Summary, dialect: Dialect): string[] {
   return viewsOf(summary, dialect).map(({ view, on, select }) => `ALTER TABLE ${view}${on} MODIFY QUERY\n${select}`);

@@ -8,6 +8,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { largestOf } from "#base/extremes.ts";
 import { type Lease, leasesLayout, takeLease } from "#store/lease.ts";
+import { handOnMark, markAllSql } from "#store/metrics-by-key.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import { int, readRows, text } from "#store/reader/native-rows.ts";
 import type { Store } from "#store/store.ts";
@@ -22,6 +23,7 @@ import {
   createSummaryViews,
   createTable,
   type Dialect,
+  dropSummaryViews,
 } from "./dialect.ts";
 import { fillNonfinite } from "./nonfinite-rows.ts";
 import { metricSummary, metricsByKey, paramsByKey, type Summary, summaries } from "./summaries.ts";
@@ -107,7 +109,18 @@ const steps: readonly Step[] = [
         .filter(({ name }) => name === "events" || name === "nodes")
         .flatMap((layout) => changeWideParts(layout, dialect)),
   },
-  { id: 17, name: "metrics by key as summed up", fill: (dialect) => changeSummaryViews(metricsByKey, dialect) },
+  {
+    id: 17,
+    name: "metrics by key as summed up",
+    // The embedded engine's view goes with the next step.
+    fill: (dialect) => (dialect.embedded ? [] : changeSummaryViews(metricsByKey, dialect)),
+  },
+  {
+    id: 18,
+    name: "metrics by key from time to time",
+    statements: (dialect) => dropSummaryViews(metricsByKey, dialect),
+    fill: ({ database, embedded }) => (embedded ? [markAllSql(database)] : []),
+  },
 ];
 
 /** Rows that are there already come along; a second copy of one changes nothing, see summaries.ts. */
@@ -156,11 +169,12 @@ export async function migrate(store: Store, onWaiting: (sentence: string) => voi
     const lease = await takeLease(store, "schema", holder, schemaLeaseMs);
     if (lease !== null) {
       await migrateUnder(lease, store, dialect);
-      return;
+      break;
     }
     if (waits === 0) onWaiting("Another collector is updating the store's schema; this one waits for it.");
     await sleep(schemaWaitMs);
   }
+  if (dialect.embedded) await handOnMark(store);
 }
 
 /** A step may take minutes; a collector killed in the middle of one keeps nobody waiting for longer than this. */
