@@ -2,7 +2,7 @@
 // Memory has a bound; what goes beyond it is lost and counted.
 
 import type { Client } from "#cli/client.ts";
-import { isFinal, replayFolder, type SpooledRequest, sendRequest, writeRequest } from "./spool.ts";
+import { replayFolder, type SpooledRequest, sendRequest, writeRequest } from "./spool.ts";
 
 export interface KeptOptions {
   readonly client: Client;
@@ -62,9 +62,7 @@ export class KeptRequests {
     if (this.spooled > 0) await replayFolder(client, folder);
     this.spooled = 0;
     for (let first = this.held[0]; first !== undefined; first = this.held[0]) {
-      await sendRequest(client, first).catch((error: unknown) => {
-        if (!isFinal(error)) throw error;
-      });
+      await sendRequest(client, first);
       this.held.shift();
       this.heldBytes -= first.body.length;
     }

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type KeptOptions, KeptRequests, type Left } from "./kept-requests.ts";
-import { isFinal, type SpooledRequest, sendRequest } from "./spool.ts";
+import { type SpooledRequest, sendRequest } from "./spool.ts";
 
 export interface Outbox {
   add(request: SpooledRequest): void;
@@ -33,8 +33,7 @@ export function createOutbox(options: Omit<KeptOptions, "heldBytesMax">): Outbox
     if (away || queuedBytes > queuedBytesMax) return kept.add(request);
     try {
       await sendRequest(client, request);
-    } catch (error) {
-      if (isFinal(error)) return;
+    } catch {
       away = true;
       await kept.add(request);
     }

@@ -39,12 +39,17 @@ export function decodeRequest(bytes: Uint8Array): SpooledRequest {
   return { ...head, body: bytes.subarray(end + 1) };
 }
 
-export function sendRequest(client: Client, { route, params, query, body }: SpooledRequest): Promise<Response> {
-  return client.open(route, { params, query } as never, { raw: { bytes: body } });
+/** Rejects when the server may take it later. What the server will never take it has kept as a fault. */
+export async function sendRequest(client: Client, { route, params, query, body }: SpooledRequest): Promise<void> {
+  try {
+    await client.open(route, { params, query } as never, { raw: { bytes: body } });
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+  }
 }
 
 /** A server that has no room, or wants another key, may take a request later; what it cannot read it never will. */
-export function isFinal(error: unknown): boolean {
+function isFinal(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   return error.status < 500 && error.status !== 401 && error.status !== 403 && error.status !== 429;
 }
@@ -65,12 +70,7 @@ export async function replayFolder(client: Client, folder: string): Promise<numb
     const bytes = await readFile(path).catch(() => undefined);
     // Another process may replay the same folder; the second one finds the file gone.
     if (!bytes) continue;
-    try {
-      await sendRequest(client, decodeRequest(bytes));
-    } catch (error) {
-      // What the server will never take it has kept as a fault.
-      if (!isFinal(error)) throw error;
-    }
+    await sendRequest(client, decodeRequest(bytes));
     await rm(path, { force: true });
     taken++;
   }
