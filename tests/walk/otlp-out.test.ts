@@ -9,6 +9,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runInTest } from "#cli/run-cli.testing.ts";
+import { openForwarder } from "#server/forward/forward-otlp.ts";
+import { createLog } from "#server/log.ts";
+import { StoreOutage } from "#store/outage.ts";
+import type { Store } from "#store/store.ts";
 import * as fixture from "#wire/otlp/fixture.testing.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
@@ -197,6 +201,42 @@ test("forwards what is stored while the receiver is there, and catches up after 
   } finally {
     await sender.remove();
     gate.server.close();
+    await receiver.remove();
+  }
+});
+
+test("forwards what was stored while the store did not answer", async () => {
+  const [sender, receiver] = [await createTestApp(), await createTestApp()];
+  const { collector } = sender.app;
+  let isAway = false;
+  const store = Object.assign(Object.create(collector.store) as Store, {
+    stream(...given: Parameters<Store["stream"]>) {
+      if (isAway) throw new StoreOutage("engine_down", "the engine is away");
+      return collector.store.stream(...given);
+    },
+  });
+  const { id, writer } = collector;
+  const forwarder = await openForwarder({
+    collector: { id, store, writer, onStored: (listener) => collector.onStored(listener) },
+    ...{
+      dataDir: sender.dataDir,
+      receiver: { url: receiver.app.url, headers: {} },
+      log: createLog({ level: "silent", format: "json" }),
+    },
+  });
+  try {
+    await fill(sender);
+    await eventually(async () => forwarder.position === writer.stored);
+    isAway = true;
+    await fillMixed(sender);
+    await eventually(async () => forwarder.sentences().join().includes("the engine is away"));
+    isAway = false;
+    await eventually(async () => forwarder.position === writer.stored);
+    await receiver.app.collector.drained();
+    await expectMixed(receiver);
+  } finally {
+    await forwarder.close();
+    await sender.remove();
     await receiver.remove();
   }
 });

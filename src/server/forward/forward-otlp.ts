@@ -5,6 +5,7 @@
 // resumes after a restart or an outage of the receiver. What a crash interrupts is sent again.
 
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createBuilders, finish, type OtlpRequest, toRequests } from "#archive/otlp/export-requests.ts";
 import { postRequest, type Receiver, RequestRefused } from "#archive/otlp/post-request.ts";
 import { OtlpConverter } from "#archive/otlp/to-otlp.ts";
@@ -97,7 +98,9 @@ export class Forwarder {
     } catch (error) {
       if (this.stop.signal.aborted) return;
       this.say((error as Error).message);
-      await new Promise((resolve) => setTimeout(resolve, troubleWaitMs).unref());
+      // Those that were to be read are no longer remembered.
+      this.groups = null;
+      await sleep(troubleWaitMs, undefined, { ref: false, signal: this.stop.signal }).catch(() => undefined);
     }
   }
 
