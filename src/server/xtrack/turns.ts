@@ -26,7 +26,7 @@ const paceMsMin = 25;
  * which a point is to be queryable.
  */
 const paceMsOfEach = 0.5;
-const paceMsMax = 350;
+const paceMsMax = 400;
 /** To be woken costs a worker as much as a piece or two, which come in that time if they come often. */
 const restMsMin = 100;
 
