@@ -26,7 +26,7 @@ export async function* exportCsv(
 ): AsyncGenerator<Uint8Array> {
   const query = exportTableQuery(store.database, kind, scope);
   const { header, chunks } = await store.answer(query, { ...takenAway, signal });
-  yield* encodeCsv(header?.names ?? [], chunks);
+  yield* encodeCsv(header.names, chunks);
 }
 
 const longLineChars = 1024 * 1024;

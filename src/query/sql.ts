@@ -33,7 +33,7 @@ export async function answerSql(
   if (!verdict.ok) return toMistake(verdict.refusal);
   return orMistake(async () => {
     const { header, chunks } = await answerUserSql(store, verdict.sql, patience);
-    const { names, types } = header ?? { names: [], types: [] };
+    const { names, types } = header;
     const columns = names.map((name, at) => ({ name, type: types[at] ?? "" }));
     // What fails before the first row is a mistake that can be told.
     return { columns, rows: await started(chunks) };

@@ -22,7 +22,7 @@ import { StoreOutage } from "./outage.ts";
 import { placeParams } from "./params.ts";
 import { count, int, readRow, readRows, text } from "./reader/native-rows.ts";
 import { quote } from "./sql-quote.ts";
-import type { Answer, InsertOptions, OutFormat, Query, ReadOptions, Store, StoreStats } from "./store.ts";
+import type { Answer, EngineFormat, InsertOptions, Query, ReadOptions, Store, StoreStats } from "./store.ts";
 import { Writes } from "./writes.ts";
 
 const typedRows = "JSONCompactEachRowWithNamesAndTypes";
@@ -133,22 +133,20 @@ class HttpStore implements Store {
     }
   }
 
-  async *stream(query: Query, options: ReadOptions & { readonly format: OutFormat }): AsyncGenerator<Uint8Array> {
-    const { format, signal } = options;
-    const response = await this.read(query, options, format === "rows" ? typedRows : format);
-    const chunks = chunksOf(response, this.waiting("read", signal), options.asGuest === true);
-    yield* format === "rows" ? toJsonRows(chunks, new JsonRows(rowBytesMaxFor(options))) : chunks;
+  async *stream(query: Query, options: ReadOptions & { readonly format: EngineFormat }): AsyncGenerator<Uint8Array> {
+    const response = await this.read(query, options, options.format);
+    yield* chunksOf(response, this.waiting("read", options.signal), options.asGuest === true);
   }
 
   async answer(query: Query, options: ReadOptions = {}): Promise<Answer> {
     const response = await this.read(query, options, typedRows);
-    const rows = new JsonRows(rowBytesMaxFor(options));
+    const rows = new JsonRows(options.asGuest === true ? guestRowBytesMax : undefined);
     const wait = this.waiting("read", options.signal);
     const chunks = toJsonRows(chunksOf(response, wait, options.asGuest === true), rows)[Symbol.asyncIterator]();
     // The header stands in the first chunks, before any row; an answer without rows has it too.
     let first = await chunks.next();
     while (!first.done && rows.header === null) first = await chunks.next();
-    return { header: rows.header, chunks: resume(first, chunks) };
+    return { header: rows.header ?? { names: [], types: [] }, chunks: resume(first, chunks) };
   }
 
   async stats(): Promise<StoreStats> {
@@ -276,10 +274,6 @@ async function* chunksOf(response: IncomingMessage, wait: Waiting, isGuest: bool
   }
 }
 
-function rowBytesMaxFor({ asGuest }: ReadOptions): number | undefined {
-  return asGuest === true ? guestRowBytesMax : undefined;
-}
-
 /** A row of at least this many bytes is put together in a turn of its own. */
 const largeRowBytes = 1024 * 1024;
 
@@ -294,5 +288,9 @@ async function* toJsonRows(chunks: AsyncIterable<Uint8Array>, rows: JsonRows): A
 }
 
 async function* resume(first: IteratorResult<Uint8Array>, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for (let next = first; !next.done; next = await rest.next()) if (next.value.length > 0) yield next.value;
+  try {
+    for (let next = first; !next.done; next = await rest.next()) if (next.value.length > 0) yield next.value;
+  } finally {
+    await rest.return?.();
+  }
 }

@@ -30,25 +30,12 @@ export interface ReadOptions {
 /** Of what somebody takes away: it is read at their pace, which the time of a question is not for, and ends with them. */
 export const takenAway = { timeoutMs: 0 } as const satisfies ReadOptions;
 
-/**
- * `rows`: one JSON array a line, with 64-bit integers as decimal strings and with "NaN", "Infinity", "-Infinity". The
- * others are the engine's own formats, byte for byte.
- */
-export type OutFormat = "rows" | EngineFormat;
-export type EngineFormat =
-  | "CSV"
-  | "CSVWithNames"
-  | "TabSeparated"
-  | "TabSeparatedWithNames"
-  | "Parquet"
-  | "Native"
-  | "RowBinary"
-  | "ArrowStream"
-  | "PrettyCompactMonoBlock";
+/** The engine's own formats that are asked for. */
+export type EngineFormat = "Native" | "Parquet";
 
 export interface Answer {
-  /** Known once the first chunk has come; null for the engine's own formats. */
-  readonly header: { readonly names: readonly string[]; readonly types: readonly string[] } | null;
+  readonly header: { readonly names: readonly string[]; readonly types: readonly string[] };
+  /** One JSON array a line, with 64-bit integers as decimal strings and with "NaN", "Infinity", "-Infinity". */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
@@ -78,8 +65,8 @@ export interface Store {
   /** Sending a block again with its token is harmless. Resolves when the rows are on disk and can be read. */
   insert(table: string, block: NativeBlock, options: InsertOptions): Promise<void>;
   /** Throws before the first chunk when the query fails, and in mid-stream when the engine goes away. */
-  stream(query: Query, options: ReadOptions & { readonly format: OutFormat }): AsyncIterable<Uint8Array>;
-  /** `stream` in the format `rows`, with the columns' names and types, which are known before the first row. */
+  stream(query: Query, options: ReadOptions & { readonly format: EngineFormat }): AsyncIterable<Uint8Array>;
+  /** Rows as JSON, with the columns' names and types, which are known before the first row. */
   answer(query: Query, options?: ReadOptions): Promise<Answer>;
   stats(): Promise<StoreStats>;
   ping(): Promise<boolean>;

@@ -8,6 +8,6 @@ export async function askStore<T>(store: Store, query: Query, options?: ReadOpti
   const lines = (await text(chunks)).split("\n").slice(0, -1);
   return lines.map((line) => {
     const cells = JSON.parse(line) as unknown[];
-    return Object.fromEntries((header?.names ?? []).map((name, at) => [name, cells[at]])) as T;
+    return Object.fromEntries(header.names.map((name, at) => [name, cells[at]])) as T;
   });
 }
