@@ -37,8 +37,8 @@ export function sayMetric({ key, phase }: { readonly key: string; readonly phase
   return phase === "" || key.startsWith(`${phase}/`) ? key : `${key} (${phase})`;
 }
 
-export function sayCount(count: number, one: string, many: string = `${one}s`): string {
-  return count === 1 ? `one ${one}` : `${count.toLocaleString("en")} ${many}`;
+export function sayCount(count: number, one: string): string {
+  return count === 1 ? `one ${one}` : `${count.toLocaleString("en")} ${one}s`;
 }
 
 export function sayWorker(worker: string): string {

@@ -6,14 +6,9 @@ const noNumber = -1;
 
 export class IdTable {
   count = 0;
-  private words: Uint32Array;
+  private words = new Uint32Array(64 * 4);
   /** Numbers by hash, `noNumber` where a slot is free; at most half of the slots are taken. */
-  private slots: Int32Array;
-
-  constructor(expected = 64) {
-    this.words = new Uint32Array(expected * 4);
-    this.slots = new Int32Array(slotCount(expected)).fill(noNumber);
-  }
+  private slots = new Int32Array(slotCount(64)).fill(noNumber);
 
   get bytes(): number {
     return this.words.byteLength + this.slots.byteLength;

@@ -3,14 +3,14 @@
 
 import type { SessionLane } from "./session-lane.ts";
 
+const waitersMax = 1024;
+
 export class LanePool {
   private readonly lanes: readonly SessionLane[];
-  private readonly waitersMax: number;
   private readonly waiters: ((lane: SessionLane) => void)[] = [];
 
-  constructor(lanes: readonly SessionLane[], waitersMax = 1024) {
+  constructor(lanes: readonly SessionLane[]) {
     this.lanes = lanes;
-    this.waitersMax = waitersMax;
   }
 
   get waiting(): number {
@@ -28,7 +28,7 @@ export class LanePool {
       free.busy = true;
       return free;
     }
-    if (this.waiters.length >= this.waitersMax) {
+    if (this.waiters.length >= waitersMax) {
       throw new Error("Code: 202. DB::Exception: Too many simultaneous queries. (TOO_MANY_SIMULTANEOUS_QUERIES)");
     }
     return new Promise((resolve, reject) => {

@@ -2,6 +2,7 @@
 
 import type { Store } from "#store/store.ts";
 import { smallMembers } from "./cut-text.ts";
+import { inGroups } from "./group-scope.ts";
 import {
   decimal,
   flag,
@@ -18,8 +19,6 @@ import {
 import type { RunGroup } from "./run-names.ts";
 
 const runOf = "transform(toString(group_key), {groups:Array(String)}, {group_runs:Array(String)}, '')";
-
-import { inGroups } from "./group-scope.ts";
 
 type Groups = readonly Pick<RunGroup, "groupKey" | "run">[];
 

@@ -1,6 +1,7 @@
 // What runs are judged by, gathered in the engine: each answer is a few rows, however long the run is.
 
 import type { Store } from "#store/store.ts";
+import { inGroups } from "./group-scope.ts";
 import {
   big,
   count,
@@ -16,8 +17,6 @@ import {
 } from "./native-rows.ts";
 
 const isOdd = "(isNotNull(value) AND NOT isFinite(assumeNotNull(value)))";
-
-import { inGroups } from "./group-scope.ts";
 
 const nonfiniteRow = {
   key: text,

@@ -31,9 +31,9 @@ function ofNumbers<T>(name: string, kinds: readonly string[], to: (value: number
   };
 }
 
-function ofBigs<T>(name: string, to: (value: bigint) => T): Cell<T> {
+function ofBigs<T>(to: (value: bigint) => T): Cell<T> {
   return {
-    name,
+    name: "a 64-bit integer",
     read(column) {
       if (column.kind !== "int64" && column.kind !== "uint64") return null;
       const { values } = column as BigColumn;
@@ -50,14 +50,14 @@ export const int: Cell<number> = ofNumbers("an integer", ["uint8", "uint32", "in
 export const flag: Cell<boolean> = ofNumbers("a flag", ["uint8"], (value) => value === 1);
 export const float: Cell<number> = ofNumbers("a float", ["float64"], (value) => value);
 export const floatWord: Cell<FloatWord> = ofNumbers("a float", ["float64"], toFloatWord);
-export const big: Cell<bigint> = ofBigs("a 64-bit integer", (value) => value);
+export const big: Cell<bigint> = ofBigs((value) => value);
 /** Times of whoever sent a record, and our own. */
-export const senderNs: Cell<SenderNs> = ofBigs("a 64-bit integer", (value) => value);
-export const serverNs: Cell<ServerNs> = ofBigs("a 64-bit integer", (value) => value);
+export const senderNs: Cell<SenderNs> = ofBigs((value) => value);
+export const serverNs: Cell<ServerNs> = ofBigs((value) => value);
 /** A 64-bit integer as the API writes it: decimal text. */
-export const decimal: Cell<string> = ofBigs("a 64-bit integer", String);
+export const decimal: Cell<string> = ofBigs(String);
 /** A 64-bit integer that counts something, which stays below 2 ** 53. */
-export const count: Cell<number> = ofBigs("a 64-bit integer", Number);
+export const count: Cell<number> = ofBigs(Number);
 
 /** One of some words; which ones is the writer's promise. */
 export function word<T extends string>(): Cell<T> {

@@ -1,6 +1,7 @@
 // What rules remember of runs, read back from the store: the last points of each series, or all of a run to try a rule.
 
 import type { Store } from "#store/store.ts";
+import { inGroups } from "./group-scope.ts";
 import { big, float, nullable, readRows, senderNs, serverNs, streamRows, text } from "./native-rows.ts";
 
 const pointRow = {
@@ -12,8 +13,6 @@ const pointRow = {
   ts_ns: senderNs,
   value: float,
 };
-
-import { inGroups } from "./group-scope.ts";
 
 export interface TrackRange {
   readonly groups: readonly string[];

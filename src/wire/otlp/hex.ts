@@ -8,10 +8,10 @@ for (let byte = 0; byte < 256; byte++) {
   pairs[byte * 2 + 1] = digits[byte & 15] as number;
 }
 
-/** Writes two digits a byte from `at` on; false when all bytes are zero, which no id is. */
-export function putHex(source: Uint8Array, from: number, to: number, target: Uint8Array, at: number): boolean {
+/** Writes two digits a byte; false when all bytes are zero, which no id is. */
+export function putHex(source: Uint8Array, from: number, to: number, target: Uint8Array): boolean {
   let any = 0;
-  for (let i = from, p = at; i < to; i++, p += 2) {
+  for (let i = from, p = 0; i < to; i++, p += 2) {
     const byte = source[i] as number;
     any |= byte;
     target[p] = pairs[byte * 2] as number;

@@ -154,10 +154,10 @@ export class SpanColumns {
     this.extraEnds.push(this.extras.length);
     for (let i = 0; i < 16; i += 4) this.ids.push(view.getUint32(found.traceFrom + i));
     for (let i = 0; i < 8; i += 4) this.ids.push(view.getUint32(found.spanFrom + i));
-    putHex(bytes, found.spanFrom, found.spanFrom + 8, scratch, 0);
+    putHex(bytes, found.spanFrom, found.spanFrom + 8, scratch);
     rows.span_id.pushBytes(scratch, 0, 16);
     points.close(row, scratch, found, origin.worker);
-    if (found.parentTo > found.parentFrom && putHex(bytes, found.parentFrom, found.parentTo, scratch, 0))
+    if (found.parentTo > found.parentFrom && putHex(bytes, found.parentFrom, found.parentTo, scratch))
       rows.parent_id.present().pushBytes(scratch, 0, (found.parentTo - found.parentFrom) * 2);
     else rows.parent_id.pushNull();
     const name = spanNames.find(bytes, found.nameFrom, found.nameTo);

@@ -48,7 +48,7 @@ export class SpanExtra {
     const { out: extra } = this;
     const { bytes } = reader;
     extra.raw(words.traceId);
-    putHex(bytes, found.traceFrom, found.traceFrom + 16, traceHex, 0);
+    putHex(bytes, found.traceFrom, found.traceFrom + 16, traceHex);
     extra.raw(traceHex);
     extra.byte(quote);
     this.count(words.kind, found.kind);
