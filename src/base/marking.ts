@@ -9,20 +9,26 @@ const { NODE_PERFORMANCE_GC_INCREMENTAL: begun, NODE_PERFORMANCE_GC_MAJOR: ended
 type Collection = PerformanceEntry & { readonly detail: { readonly kind: number } };
 
 export class Marking {
-  /** As of the round of the event loop before this one. */
-  isUnderWay = false;
+  private isOn = false;
   private readonly observer: PerformanceObserver;
 
   constructor() {
-    this.observer = new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) this.note((entry as Collection).detail.kind);
-    });
+    this.observer = new PerformanceObserver((list) => this.note(list.getEntries()));
     this.observer.observe({ entryTypes: ["gc"] });
   }
 
-  private note(kind: number): void {
-    if (kind === begun) this.isUnderWay = true;
-    else if (kind === ended) this.isUnderWay = false;
+  /** As it was when this round of the event loop came to its turns, or in the round before for who asks earlier in it. */
+  get isUnderWay(): boolean {
+    this.note(this.observer.takeRecords());
+    return this.isOn;
+  }
+
+  private note(entries: readonly PerformanceEntry[]): void {
+    for (const entry of entries) {
+      const { kind } = (entry as Collection).detail;
+      if (kind === begun) this.isOn = true;
+      else if (kind === ended) this.isOn = false;
+    }
   }
 
   close(): void {

@@ -5,6 +5,7 @@
 import { emptyPools, keepFreeBytes, keptFreeBytesUsual } from "#base/array-pool.ts";
 import { collectYoung } from "#base/give-back.ts";
 import { Marking } from "#base/marking.ts";
+import { nextTurn } from "#base/turns.ts";
 
 const lookMs = 100;
 /** What may pass beside the heap until the young are collected: before the runtime looks through the whole heap for it. */
@@ -36,6 +37,8 @@ export class MemoryWatch {
   private readonly marking: Pick<Marking, "isUnderWay" | "close">;
   /** Of buffers, the least since the young were collected. */
   private leastBytes = Number.POSITIVE_INFINITY;
+  private isInLine = false;
+  private isClosed = false;
   private letGoAtMs = Number.NEGATIVE_INFINITY;
   private readonly timer: NodeJS.Timeout;
 
@@ -59,7 +62,15 @@ export class MemoryWatch {
     if (isTight && !this.isTight) this.letGo();
     this.isTight = isTight;
     this.leastBytes = Math.min(this.leastBytes, arrayBuffers);
-    if (arrayBuffers - this.leastBytes < passedBytesMax || this.marking.isUnderWay) return;
+    if (arrayBuffers - this.leastBytes < passedBytesMax || this.isInLine) return;
+    this.isInLine = true;
+    void nextTurn().then(() => this.collect());
+  }
+
+  /** In a turn of its own: what a turn before it made the runtime begin is known by then. */
+  private collect(): void {
+    this.isInLine = false;
+    if (this.marking.isUnderWay || this.isClosed) return;
     collectYoung();
     this.leastBytes = this.read()?.arrayBuffers ?? Number.POSITIVE_INFINITY;
   }
@@ -72,6 +83,7 @@ export class MemoryWatch {
   }
 
   close(): void {
+    this.isClosed = true;
     clearInterval(this.timer);
     this.marking.close();
     keepFreeBytes(keptFreeBytesUsual);
