@@ -15,7 +15,7 @@ import { LanePool } from "./lane-pool.ts";
 import { SessionLane, type Settings } from "./session-lane.ts";
 import { firstWord, formatLiteral } from "./sql-text.ts";
 
-const laneCounts: Readonly<Record<Purpose, number>> = { write: 1, define: 1, control: 1, read: 4, guest: 2 };
+const laneCounts: Readonly<Record<Purpose, number>> = { write: 2, define: 1, control: 1, read: 4, guest: 2 };
 
 const readingWords: ReadonlySet<string> = new Set(["SELECT", "WITH", "SHOW", "EXPLAIN", "DESCRIBE", "DESC", "EXISTS"]);
 

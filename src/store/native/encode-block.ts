@@ -63,9 +63,12 @@ export function* encodeSteps<T extends FactTable>(
   }
   const runs = lengths.flatMap((length, part) => keptRuns(part, length, dropped[part] ?? null));
   const bytes = Object.keys(types).reduce((sum, name) => sum + sizeOf(columnsOf(name)), 0);
-  const inRoom = Math.max(1, Math.floor(bytesMax / (bytes / Math.max(1, rowCount(runs)))));
+  const rowsInAll = rowCount(runs);
+  const inRoom = Math.max(1, Math.floor(bytesMax / (bytes / Math.max(1, rowsInAll))));
+  // Of about one size, as they may be stored side by side.
+  const count = Math.max(1, Math.ceil(rowsInAll / Math.min(rowsMax, inRoom)));
   const blocks: NativeBlock[] = [];
-  for (const some of cutRuns(runs, Math.min(rowsMax, inRoom)))
+  for (const some of cutRuns(runs, Math.ceil(rowsInAll / count)))
     blocks.push(yield* columnSteps(types, columnsOf, some, constants));
   return blocks;
 }

@@ -39,9 +39,9 @@ it("cuts an event of more metrics than the engine can sum up at once into blocks
   const batch: Batch = { first: 1, position: 1, parts, state: [], bytes: 1 };
   const blocks = await createBlockMaker("c").encode([batch]);
   expect(blocks.map((block) => [nameOf(block), block.rows])).toEqual([
-    ["metrics", 60_000],
-    ["metrics_1", 60_000],
-    ["metrics_2", 9_999],
+    ["metrics", 43_333],
+    ["metrics_1", 43_333],
+    ["metrics_2", 43_333],
   ]);
   const keys = blocks.flatMap(({ bytes }) =>
     [...decodeBlocks(bytes)].flatMap((block) => {
@@ -58,9 +58,9 @@ it("cuts lines that are many megabytes together into blocks of no more than memo
   const parts = [{ table: "nodes" as const, rows: padRows(rows, 70), dropped: null }];
   const blocks = await createBlockMaker("c").encode([{ first: 1, position: 1, parts, state: [], bytes: 1 }]);
   expect(blocks.map((block) => [nameOf(block), block.rows])).toEqual([
-    ["nodes", 29],
-    ["nodes_1", 29],
-    ["nodes_2", 12],
+    ["nodes", 24],
+    ["nodes_1", 24],
+    ["nodes_2", 22],
   ]);
   for (const { bytes } of blocks) expect(bytes.length).toBeLessThan(32 * 1024 * 1024);
 });
