@@ -30,9 +30,10 @@ import { createStore } from "#store/client.ts";
 import { isDiskFull, isRetryable, StoreOutage } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
 import { createBlockMaker } from "#store/writer/blocks.ts";
+import { readOpenPlans } from "#store/writer/open-plans.ts";
 import { createOutbox } from "#store/writer/outbox.ts";
 import { noteResent } from "#store/writer/resent.ts";
-import { readOpenPlans, StoreWriter, type WriterOptions } from "#store/writer/writer.ts";
+import { StoreWriter, type WriterOptions } from "#store/writer/writer.ts";
 import { begin, fillIds, isNothingStored, submitAgain } from "./begin.ts";
 import { carryOut } from "./deletion.ts";
 import { lockFolder } from "./folder-lock.ts";
@@ -74,7 +75,9 @@ export interface CollectorOptions {
  */
 const lingerMs = 200;
 const steadyLingerMs = 600;
-const planBytesMax = 96 * 1024 * 1024;
+const mebibyte = 1024 * 1024;
+/** At full speed: what has gathered so much need not wait for more, which only the last rows would wait for in the end. */
+const planBytes = { planBytesEnough: 48 * mebibyte, planBytesMax: 96 * mebibyte };
 /** What a start waits for a store elsewhere, in all. */
 const storeWaitMs = 10_000;
 type StoredListener = (to: number, batches: readonly Batch[]) => void;
@@ -299,7 +302,7 @@ function writerOptions(
     tokenPrefix,
     lingerMs,
     steadyLingerMs,
-    planBytesMax,
+    ...planBytes,
     pendingBytesMax: shareMemory(options.config.memoryBudgetBytes).pendingBytes,
     isTight: options.isTight ?? (() => false),
     onStored(to: number, batches: readonly Batch[]) {

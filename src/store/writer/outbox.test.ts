@@ -1,10 +1,10 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { readOpenPlans } from "./open-plans.ts";
 import { createOutbox } from "./outbox.ts";
 import { encodePlan } from "./plan.ts";
-import { readOpenPlans } from "./writer.ts";
 
 let dir = "";
 beforeEach(async () => {
@@ -74,4 +74,54 @@ test("a damaged plan says that its rows may be half stored, for as long as its r
   await outbox.finish(120);
   expect(await start()).toEqual({ position: 120, plans: [], isDamaged: false });
   expect(await readdir(dir)).toEqual(["position"]);
+});
+
+/** Two plans, of which the second was never sent; the first may have been, in part. */
+async function leaveTwo(): Promise<{ first: string; second: string; start(): ReturnType<typeof readOpenPlans> }> {
+  const outbox = await createOutbox(dir);
+  await outbox.finish(40);
+  await outbox.save(60, await encodePlan({ from: 41, to: 60, blocks: [] }));
+  await outbox.save(100, await encodePlan({ from: 61, to: 100, blocks: [] }));
+  return {
+    first: join(dir, "0000000000000060.plan"),
+    second: join(dir, "0000000000000100.plan"),
+    start: async () => readOpenPlans(await createOutbox(dir), async () => 1),
+  };
+}
+
+test("gives a start both plans of a process that was killed, in their order", async () => {
+  const { start } = await leaveTwo();
+  expect(await start()).toMatchObject({ position: 100, plans: [{ to: 60 }, { to: 100 }], isDamaged: false });
+});
+
+test("a plan behind a damaged one is sent by no start, also when the damaged one's records are stored", async () => {
+  const { first, start } = await leaveTwo();
+  await truncate(first, 3);
+  expect(await start()).toEqual({ position: 40, plans: [], isDamaged: true });
+  // The records of both came into other plans, of which one was stored before the next kill.
+  const outbox = await createOutbox(dir);
+  await outbox.save(80, await encodePlan({ from: 41, to: 80, blocks: [] }));
+  await outbox.finish(80);
+  expect(await start()).toEqual({ position: 80, plans: [], isDamaged: true });
+  await outbox.finish(100);
+  expect(await start()).toEqual({ position: 100, plans: [], isDamaged: false });
+  expect(await readdir(dir)).toEqual(["position"]);
+});
+
+test("a plan is not sent when the one ahead of it is gone, nor does a damaged one keep the one ahead of it", async () => {
+  const { first, second, start } = await leaveTwo();
+  await truncate(second, 3);
+  expect(await start()).toMatchObject({ position: 60, plans: [{ to: 60 }], isDamaged: true });
+  await rm(second);
+  const outbox = await createOutbox(dir);
+  await outbox.save(100, await encodePlan({ from: 61, to: 100, blocks: [] }));
+  await rm(first);
+  expect(await start()).toEqual({ position: 40, plans: [], isDamaged: true });
+});
+
+test("a start that does not know how far the store has got sends what it finds", async () => {
+  const { first, start } = await leaveTwo();
+  await rm(first);
+  await truncate(join(dir, "position"), 1);
+  expect(await start()).toMatchObject({ position: 100, plans: [{ to: 100 }], isDamaged: true });
 });

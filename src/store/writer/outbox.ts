@@ -10,7 +10,7 @@ import { readDurable, writeDurably } from "#base/durable-file.ts";
 import { type Files, nodeFiles, readWhole, writeWhole } from "#base/files.ts";
 import type { EncodedPlan } from "./plan.ts";
 
-interface OpenPlan {
+export interface OpenPlan {
   /** The last journal record in it. */
   readonly to: number;
   /** Undefined when the file is damaged. */
@@ -27,8 +27,10 @@ export interface Outbox {
   open(): Promise<OpenPlan[]>;
   /** Makes `to` the position, then removes its plan. */
   finish(to: number): Promise<void>;
-  /** Removes a plan that cannot be sent. */
+  /** Removes a plan that is not to be sent. */
   discard(to: number): Promise<void>;
+  /** Leaves of a plan only that there was one: it counts as damaged from then on. Needs no room on the disk. */
+  spoil(to: number): Promise<void>;
   /** The last record that is wholly in the store; null when the file that says so is damaged. */
   position(): Promise<number | null>;
 }
@@ -45,10 +47,13 @@ export async function createOutbox(dir: string, files: Files = nodeFiles): Promi
   /** The paths of the files of each plan. */
   const besides = new Map<number, string[]>();
   const remove = (path: string): Promise<void> => files.unlink(path).catch(ignoreMissing);
-  const discard = async (to: number): Promise<void> => {
-    await remove(planPath(to));
+  const removeFiles = async (to: number): Promise<void> => {
     for (const path of besides.get(to) ?? []) await remove(path);
     besides.delete(to);
+  };
+  const discard = async (to: number): Promise<void> => {
+    await remove(planPath(to));
+    await removeFiles(to);
   };
   return {
     async save(to, plan) {
@@ -56,7 +61,9 @@ export async function createOutbox(dir: string, files: Files = nodeFiles): Promi
         to,
         plan.files.map(({ name }) => pathOf(to, name)),
       );
-      for (const { name, bytes } of plan.files) await writeSynced(files, pathOf(to, name), bytes);
+      const written = plan.files.map(({ name, bytes }) => writeSynced(files, pathOf(to, name), bytes));
+      // Nothing is under way any more when the first of them gives up: it is all written again.
+      for (const outcome of await Promise.allSettled(written)) if (outcome.status === "rejected") throw outcome.reason;
       await writeDurably(files, planPath(to), plan.parts);
     },
     pathOf,
@@ -72,6 +79,8 @@ export async function createOutbox(dir: string, files: Files = nodeFiles): Promi
         const match = planName.exec(name);
         return match === null ? [] : [Number(match[1])];
       });
+      // The process that wrote the last one may have ended before its name was durable, and nothing is sent before it is.
+      if (numbers.length > 0) await files.syncFolder(dir);
       const plans: OpenPlan[] = [];
       for (const to of numbers.sort((a, b) => a - b)) {
         const bytes = await readDurable(files, planPath(to));
@@ -86,6 +95,10 @@ export async function createOutbox(dir: string, files: Files = nodeFiles): Promi
       await discard(to);
     },
     discard,
+    async spoil(to) {
+      await emptyFile(files, planPath(to));
+      await removeFiles(to);
+    },
     async position() {
       const bytes = await readDurable(files, positionPath);
       if (bytes !== undefined) return Number(new TextDecoder().decode(bytes));
@@ -107,6 +120,20 @@ async function writeSynced(files: Files, path: string, bytes: Uint8Array): Promi
     }
   } catch (cause) {
     throw toOutage("A block could not be made durable.", cause);
+  }
+}
+
+async function emptyFile(files: Files, path: string): Promise<void> {
+  try {
+    const file = await files.open(path, "update");
+    try {
+      await file.truncate(0);
+      await file.fdatasync();
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    throw toOutage("A plan could not be given up.", cause);
   }
 }
 

@@ -7,34 +7,43 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type FactTable, factTables } from "#model/tables.ts";
 import type { Store } from "#store/store.ts";
 import type { Outbox } from "./outbox.ts";
-import { fileNameOf, type Plan, type PlannedBlock } from "./plan.ts";
+import { fileNameOf, type PlannedBlock } from "./plan.ts";
 import type { WriterOptions } from "./writer.ts";
 
 /** The part of the store that is written to. */
-export type BlockStore = Pick<Store, "insert">;
+export type BlockStore = Pick<Store, "insert" | "kind">;
+
+/** A block of a durable plan. */
+export interface SentBlock extends PlannedBlock {
+  /** Where it lies, if it has a file of its own: the embedded engine reads it there, and needs no bytes. */
+  readonly file: string | null;
+}
+
+export function toSent(outbox: Pick<Outbox, "pathOf">, to: number, block: PlannedBlock): SentBlock {
+  const name = fileNameOf(block);
+  return { ...block, file: name === null ? null : outbox.pathOf(to, name) };
+}
 
 const retryMsMax = 2000;
 /** It knows 10,000 blocks of a table, and a hundred collectors send some hundred a second. */
 const tokensLastMsDefault = 30_000;
-/** More would only make the engine's peak higher. */
-const tablesAtOnce = 3;
+/** The embedded engine takes two at a time; another is ready for it. */
+const blocksAtOnce = 3;
 
 type Target = Pick<WriterOptions, "onTrouble" | "onLateRetry" | "tokensLastMs"> & {
-  readonly outbox: Outbox;
   readonly store: BlockStore;
   /** Waits as long as the error asks for; throws when no more is to be tried. */
   beforeRetry(error: unknown): Promise<void>;
 };
 
 /** Returns how many times a block had to be sent again. */
-export async function sendPlan(target: Target, { to, blocks }: Pick<Plan, "to" | "blocks">): Promise<number> {
+export async function sendPlan(target: Target, blocks: readonly SentBlock[]): Promise<number> {
   let retries = 0;
   const staged = Map.groupBy(blocks, ({ table }) => stageOf(table));
   for (const stage of stages) {
-    const tables = Map.groupBy(staged.get(stage) ?? [], ({ table }) => table).values();
-    const senders = Array.from({ length: tablesAtOnce }, async () => {
-      // The blocks of one table one after the other: it has several because they are too much for the engine at once.
-      for (const mine of tables) for (const block of mine) retries += await sendBlock(target, to, block);
+    const mine = (staged.get(stage) ?? []).values();
+    const senders = Array.from({ length: blocksAtOnce }, async () => {
+      for (const block of mine) retries += await sendBlock(target, block);
     });
     // Nothing is under way any more when the first of them gives up.
     for (const outcome of await Promise.allSettled(senders)) if (outcome.status === "rejected") throw outcome.reason;
@@ -50,11 +59,10 @@ function stageOf(table: PlannedBlock["table"]): (typeof stages)[number] {
   return (table as FactTable) in factTables ? "facts" : "maps";
 }
 
-async function sendBlock(target: Target, to: number, block: PlannedBlock): Promise<number> {
-  const { outbox, store, onTrouble, onLateRetry, tokensLastMs = tokensLastMsDefault } = target;
-  const { table, token, ...native } = block;
-  const name = fileNameOf(block);
-  const options = name === null ? { token } : { token, file: outbox.pathOf(to, name) };
+async function sendBlock(target: Target, block: SentBlock): Promise<number> {
+  const { store, onTrouble, onLateRetry, tokensLastMs = tokensLastMsDefault } = target;
+  const { table, token, file, ...native } = block;
+  const options = file === null ? { token } : { token, file };
   const firstMs = performance.now();
   let isTold = false;
   for (let attempt = 1; ; attempt++) {

@@ -7,6 +7,9 @@ import { StoreWriter, type WriterOptions } from "./writer.ts";
 
 const batchAt = (position: number): Batch => ({ first: position, position, parts: [], state: [], bytes: 100 });
 
+/** Plans that are never large enough. */
+const large = { planBytesEnough: 10_000, planBytesMax: 10_000, pendingBytesMax: 100_000 };
+
 /** A store and a disk that fail as often as they are told to, before they do what they should. */
 function createTroubled(
   failures: { insert?: number; save?: number; finish?: number; isPassing: boolean },
@@ -25,12 +28,14 @@ function createTroubled(
     pathOf: (to, name) => `${to}.${name}`,
     finish: async () => failing("finish"),
     discard: async () => undefined,
+    spoil: async () => undefined,
     open: async () => [],
     position: async () => 0,
   };
   const writer = new StoreWriter(
     outbox,
     {
+      kind: "embedded",
       async insert(_table, _block, { token }) {
         failing("insert");
         await gate;
@@ -45,6 +50,7 @@ function createTroubled(
       tokenPrefix: "c",
       lingerMs: 1,
       steadyLingerMs: 1,
+      planBytesEnough: 150,
       planBytesMax: 150,
       pendingBytesMax: 1000,
       isTight: () => false,
@@ -113,7 +119,7 @@ it("takes batches in the order of the journal only", async () => {
 it("does not wait for rows that, coming as they do, would be too late for the plan", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
-  const { writer, inserted } = createTroubled({ isPassing: true }, { steadyLingerMs: 600, planBytesMax: 10_000 });
+  const { writer, inserted } = createTroubled({ isPassing: true }, { steadyLingerMs: 600, ...large });
   const stored: number[] = [];
   // One every 400 ms. When a plan has two, one that waited for the next would be 800 ms old.
   for (let position = 1; position <= 12; position++) {
@@ -127,7 +133,7 @@ it("does not wait for rows that, coming as they do, would be too late for the pl
 });
 
 it("sends the first rows after a silence soon, and gathers those that keep coming until somebody waits for them", async () => {
-  const { writer, inserted } = createTroubled({ isPassing: true }, { steadyLingerMs: 60_000, planBytesMax: 10_000 });
+  const { writer, inserted } = createTroubled({ isPassing: true }, { steadyLingerMs: 60_000, ...large });
   writer.add(batchAt(1));
   await expect.poll(() => writer.stored).toBe(1);
   writer.add(batchAt(2));
@@ -153,6 +159,7 @@ it("sends first by what rows are found again, then the facts side by side, and w
   const log: string[] = [];
   const gates = new Map<string, PromiseWithResolvers<void>>();
   const store: BlockStore = {
+    kind: "embedded",
     async insert(table) {
       log.push(`${table} begins`);
       const gate = Promise.withResolvers<void>();
@@ -162,13 +169,14 @@ it("sends first by what rows are found again, then the facts side by side, and w
     },
   };
   const tables = ["writers", "batch_places", "spans", "marks", "cirron_ids", "groups", "aliases"] as const;
-  const blocks = tables.map((table) => ({ table, columns: [], rows: 1, bytes: new Uint8Array(1), token: table }));
+  const bytes = new Uint8Array(1);
+  const blocks = tables.map((table) => ({ table, columns: [], rows: 1, bytes, token: table, file: null }));
   const options = {
     onTrouble: () => undefined,
     onLateRetry: async () => undefined,
     beforeRetry: async () => undefined,
   };
-  const sent = sendPlan({ ...options, outbox: {} as Outbox, store }, { to: 1, blocks });
+  const sent = sendPlan({ ...options, store }, blocks);
   const first = ["writers", "batch_places", "cirron_ids"];
   for (const names of [first, ["spans", "marks"], ["groups", "aliases"]]) {
     await expect.poll(() => names.every((name) => gates.has(name))).toBe(true);

@@ -1,14 +1,15 @@
-// Moves applied inputs to the store in large blocks. While one plan is being sent, the next one gathers; a
-// plan is closed when it is large enough or when its first row has waited long enough. Sending is repeated
-// until the store takes it: accepted rows wait here and in the journal, they are never given up.
+// Moves applied inputs to the store in large blocks, one plan after the other. While a plan is being sent, the next one
+// gathers; once that is large it is made as well, so that neither the engine nor this process waits for the other. It is not
+// sent before the plan ahead of it is stored. Sending is repeated until the store takes it: accepted rows wait here and in
+// the journal, they are never given up.
 
-import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Batch } from "#model/batch.ts";
 import { isDiskFull, isRetryable } from "#store/outage.ts";
+import { Gathered, type Lingering } from "./gathered.ts";
 import type { Outbox } from "./outbox.ts";
-import { decodePlan, encodePlan, nameOf, type Plan, type PlannedBlock } from "./plan.ts";
-import { type BlockStore, backOffMs, sendPlan } from "./send-plan.ts";
+import { encodePlan, nameOf, type Plan, type PlannedBlock } from "./plan.ts";
+import { type BlockStore, backOffMs, type SentBlock, sendPlan, toSent } from "./send-plan.ts";
 
 /** Turns what was gathered into blocks, whose tokens the writer gives, and takes back what has been sent. */
 export interface BlockMaker {
@@ -16,13 +17,11 @@ export interface BlockMaker {
   release(block: Pick<PlannedBlock, "bytes">): void;
 }
 
-export interface WriterOptions {
+export interface WriterOptions extends Lingering {
   /** Begins every token; no other start of any collector has the same. */
   readonly tokenPrefix: string;
-  /** How long a plan waits for more rows when none was sent lately. */
-  readonly lingerMs: number;
-  /** The same while rows keep coming. */
-  readonly steadyLingerMs: number;
+  /** A plan of so many bytes waits for no more rows, and is made while the one before it is being sent. */
+  readonly planBytesEnough: number;
   readonly planBytesMax: number;
   readonly pendingBytesMax: number;
   /** The process holds about as much memory as it may: then half as much waits here. */
@@ -42,27 +41,31 @@ export interface WriterOptions {
   onStopped(cause: unknown): void;
 }
 
-/** Rows that come within this time of the last plan keep coming. */
-const steadyMs = 1000;
-/** What comes together, as the pieces of one round of senders do, is there within this time. */
-const togetherMs = 40;
+/** A plan that is durable, or empty. */
+interface MadePlan {
+  readonly to: number;
+  readonly batches: readonly Batch[];
+  readonly blocks: readonly SentBlock[];
+  /** Of its batches, and of what is held of its blocks. */
+  readonly bytes: number;
+}
+
 const refusedRetryMsDefault = 15_000;
+/** What blocks take of the memory that their rows do, at most. */
+const blocksShare = 2 / 3;
 
 export class StoreWriter {
-  private gathered: Batch[] = [];
-  private gatheredBytes = 0;
-  /** When the first of them came. */
-  private gatheredAt = 0;
-  /** When the last one came, and how long there was none before those of late. */
-  private addedAt = Number.NEGATIVE_INFINITY;
-  private pauseMs = 0;
-  private sendingBytes = 0;
+  private readonly gathered: Gathered;
+  /** Of plans that are being made, are made or are being sent. */
+  private plannedBytes = 0;
+  /** The plan that is being sent, or the last one that was. */
+  private sending: Promise<void> = Promise.resolve();
+  private isSending = false;
   private readonly outbox: Outbox;
   private readonly store: BlockStore;
   private readonly maker: BlockMaker;
   private readonly options: WriterOptions;
   private storedTo: number;
-  private addedTo: number;
   private loop: Promise<void> | null = null;
   private closing = false;
   /** The time to close is over: what has no plan yet is the next start's, which may already be at it. */
@@ -70,10 +73,11 @@ export class StoreWriter {
   /** Since `open`. */
   private isOpen = false;
   private hurry = false;
-  private finishedAt = Number.NEGATIVE_INFINITY;
   private failure: unknown = null;
   private refusal: unknown = null;
-  private diskIsFull = false;
+  /** Of what was tried last: to make a plan durable, or to store one. */
+  private outboxIsFull = false;
+  private storeIsFull = false;
   /** Settles when whoever uses the store alone has done. */
   private turn: Promise<void> = Promise.resolve();
   private wake: () => void = () => {};
@@ -86,7 +90,7 @@ export class StoreWriter {
     this.maker = maker;
     this.options = options;
     this.storedTo = storedTo;
-    this.addedTo = storedTo;
+    this.gathered = new Gathered(options, storedTo);
   }
 
   /** The last journal record whose rows are all in the store. */
@@ -101,32 +105,25 @@ export class StoreWriter {
 
   /** The last attempt to store something failed for want of room. */
   get isDiskFull(): boolean {
-    return this.diskIsFull;
+    return this.outboxIsFull || this.storeIsFull;
   }
 
   get pendingBytes(): number {
-    return this.gatheredBytes + this.sendingBytes;
+    return this.gathered.bytes + this.plannedBytes;
   }
 
-  /** In the order of the journal: a plan says up to where everything is stored. */
+  /** In the order of the journal. */
   add(batch: Batch): void {
-    assert(batch.position > this.addedTo, "batches come in the order of the journal");
-    this.addedTo = batch.position;
-    const nowMs = performance.now();
-    const pauseMs = nowMs - this.addedAt;
-    this.addedAt = nowMs;
-    if (pauseMs > togetherMs && pauseMs < steadyMs) this.pauseMs += (pauseMs - this.pauseMs) / 4;
-    if (this.gathered.length === 0) this.gatheredAt = nowMs;
-    this.gathered.push(batch);
-    this.gatheredBytes += batch.bytes + 256;
+    const { gathered } = this;
+    gathered.add(batch);
     if (this.loop === null) this.start();
-    else if (this.gatheredBytes >= this.options.planBytesMax || this.isLast()) this.wake();
+    else if (gathered.bytes >= this.options.planBytesEnough || gathered.isLast()) this.wake();
   }
 
   /** Sends the plans that a stopped process left open, for as long as it takes. */
   async sendLeft(plans: readonly Plan[]): Promise<void> {
     for (const { to, blocks } of plans) {
-      await this.send(to, blocks);
+      await this.send(blocks.map((block) => toSent(this.outbox, to, block)));
       await this.untilDone(() => this.outbox.finish(to));
     }
     this.refusal = null;
@@ -139,9 +136,17 @@ export class StoreWriter {
   }
 
   hasRoom(): boolean {
+    return this.isOpen && this.failure === null && this.roomBytes > 0;
+  }
+
+  private get roomBytes(): number {
     const { pendingBytesMax, isTight } = this.options;
-    const bytesMax = isTight() ? pendingBytesMax / 2 : pendingBytesMax;
-    return this.isOpen && this.failure === null && this.pendingBytes < bytesMax;
+    return (isTight() ? pendingBytesMax / 2 : pendingBytesMax) - this.pendingBytes;
+  }
+
+  /** Of how many rows the blocks can be made ahead. */
+  private get aheadBytesMax(): number {
+    return this.roomBytes / blocksShare;
   }
 
   async room(): Promise<void> {
@@ -157,7 +162,7 @@ export class StoreWriter {
     return new Promise((resolve, reject) => this.storedWaiters.push({ to, resolve, reject }));
   }
 
-  /** Calls `task` while no plan is under way: the store then holds exactly what `stored` says, in all tables. */
+  /** Calls `task` while no plan is being sent: the store then holds exactly what `stored` says, in all tables. */
   betweenPlans<T>(task: (stored: number) => Promise<T>): Promise<T> {
     return this.alone(async () => {
       if (this.failure !== null) throw this.failure;
@@ -180,7 +185,7 @@ export class StoreWriter {
     this.loop = this.run().then(
       () => {
         this.loop = null;
-        if (this.gathered.length > 0 && !this.isOver) this.start();
+        if (!this.gathered.isEmpty && !this.isOver) this.start();
       },
       (cause) => {
         // The plan that failed stays in the outbox, and nothing after it may overtake it: the writer stops,
@@ -193,33 +198,93 @@ export class StoreWriter {
   }
 
   private async run(): Promise<void> {
-    while (this.gathered.length > 0) {
-      await this.linger();
-      await this.alone(() => this.sendOne());
+    while (await this.untilDue()) {
+      const plan = await this.make().catch(async (cause) => {
+        await this.sending;
+        throw cause;
+      });
+      await this.sending;
+      this.isSending = true;
+      this.sending = this.alone(() => this.sendMade(plan)).finally(() => {
+        this.isSending = false;
+        this.wake();
+      });
+      // It is heard when it is waited for.
+      this.sending.catch(ignore);
     }
   }
 
-  private async sendOne(): Promise<void> {
-    const batches = this.takePlanful();
-    const from = (batches[0] as Batch).first;
-    const to = (batches.at(-1) as Batch).position;
+  /** Waits until there is a plan to make; false when all of them are stored. */
+  private async untilDue(): Promise<boolean> {
+    for (;;) {
+      if (!this.isSending) await this.sending;
+      if (!this.isSending && this.gathered.isEmpty) return false;
+      const leftMs = this.dueInMs();
+      if (leftMs <= 0) break;
+      await this.untilWoken(leftMs);
+    }
+    this.hurry = false;
+    return true;
+  }
+
+  private dueInMs(): number {
+    const { planBytesEnough } = this.options;
+    const { gathered } = this;
+    const isEnough = gathered.bytes >= planBytesEnough;
+    // A small plan would not be stored any sooner, and would gain no more rows.
+    if (this.isSending) return isEnough && this.aheadBytesMax >= planBytesEnough ? 0 : Number.POSITIVE_INFINITY;
+    // What came while the plan before was sent has waited already: a store that is busy is never kept waiting.
+    return isEnough || this.hurry ? 0 : gathered.closesAt - performance.now();
+  }
+
+  private async untilWoken(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = ms === Number.POSITIVE_INFINITY ? undefined : setTimeout(resolve, ms);
+    this.wake = resolve;
+    await promise;
+    clearTimeout(timer);
+    this.wake = ignore;
+  }
+
+  /** When it has been made, the plan is durable. */
+  private async make(): Promise<MadePlan> {
+    const { planBytesMax } = this.options;
+    // The rows are kept until they are stored, and their blocks come on top of them.
+    const bytesMax = this.isSending ? Math.min(planBytesMax, this.aheadBytesMax) : planBytesMax;
+    const { from, to, batches, bytes } = this.gathered.take(bytesMax);
+    this.plannedBytes += bytes;
     const encoded = await this.encode(batches);
     if (this.isOver) throw new Error("the writer was closed before this plan was made");
     const blocks = encoded.map((block) => ({
       ...block,
       token: `${this.options.tokenPrefix}-${from}-${to}-${nameOf(block)}`,
     }));
-    // Rows are kept until they are stored, so both are in memory.
-    for (const { bytes } of blocks) this.sendingBytes += bytes.length;
+    this.plannedBytes += sizeOf(blocks);
+    if (blocks.length > 0) await this.saveUntilDone({ from, to, blocks });
+    const sent = blocks.map((block) => this.toSent(to, block));
+    this.plannedBytes += sizeOf(sent) - sizeOf(blocks);
+    return { to, batches, blocks: sent, bytes: bytes + sizeOf(sent) };
+  }
+
+  /** What the engine reads from the disk need not stay in memory. */
+  private toSent(to: number, block: PlannedBlock): SentBlock {
+    const sent = toSent(this.outbox, to, block);
+    if (sent.file === null || this.store.kind === "server") return sent;
+    this.maker.release(block);
+    return { ...sent, bytes: nothing };
+  }
+
+  private async sendMade({ to, blocks, batches, bytes }: MadePlan): Promise<void> {
+    if (this.isOver) throw new Error("the writer was closed before this plan was sent");
     if (blocks.length > 0) {
-      await this.saveUntilDone({ from, to, blocks });
-      const retries = await this.send(to, blocks);
+      const retries = await this.send(blocks);
       this.refusal = null;
       // A connection that failed may still hold the bytes it was to send.
-      if (retries === 0) for (const block of blocks) this.maker.release(block);
+      if (retries === 0) for (const block of blocks) if (block.bytes !== nothing) this.maker.release(block);
     }
     await this.untilDone(() => this.outbox.finish(to));
-    this.finishedAt = performance.now();
+    this.gathered.finishedAt = performance.now();
+    this.plannedBytes -= bytes;
     this.finish(to, batches);
   }
 
@@ -228,6 +293,8 @@ export class StoreWriter {
     try {
       return await this.maker.encode(batches);
     } catch {
+      // Whoever sets the batch aside forgets its groups, and finds in the store what came before.
+      await this.sending;
       const sound: Batch[] = [];
       for (const batch of batches) sound.push(await this.toSound(batch));
       return this.maker.encode(sound);
@@ -243,11 +310,11 @@ export class StoreWriter {
     }
   }
 
-  private async send(to: number, blocks: readonly PlannedBlock[]): Promise<number> {
-    const { outbox, store, options } = this;
+  private async send(blocks: readonly SentBlock[]): Promise<number> {
+    const { store, options } = this;
     const beforeRetry = (error: unknown): Promise<void> => this.waitAfterRefusal(error);
-    const retries = await sendPlan({ ...options, outbox, store, beforeRetry }, { to, blocks });
-    this.diskIsFull = false;
+    const retries = await sendPlan({ ...options, store, beforeRetry }, blocks);
+    this.storeIsFull = false;
     return retries;
   }
 
@@ -263,57 +330,6 @@ export class StoreWriter {
     }
   }
 
-  /** Waits a little for more rows, unless somebody waits for these. */
-  private async linger(): Promise<void> {
-    while (!this.hurry && this.gatheredBytes < this.options.planBytesMax) {
-      // What came while the plan before was sent has waited already: a store that is busy is never kept waiting.
-      const leftMs = this.closesAt - performance.now();
-      if (leftMs <= 0) break;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, leftMs);
-        this.wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-      this.wake = () => {};
-    }
-    this.hurry = false;
-  }
-
-  private get closesAt(): number {
-    return this.isLast() ? Math.min(this.latestAt, this.addedAt + togetherMs) : this.latestAt;
-  }
-
-  private get latestAt(): number {
-    const { lingerMs, steadyLingerMs } = this.options;
-    return this.gatheredAt + (this.isSteady ? steadyLingerMs : lingerMs);
-  }
-
-  private get isSteady(): boolean {
-    return this.gatheredAt - this.finishedAt < steadyMs;
-  }
-
-  /** Whether the next rows, if they keep coming as they did, would come too late for the plan: then nobody waits for them. */
-  private isLast(): boolean {
-    return this.isSteady && this.addedAt + this.pauseMs > this.latestAt;
-  }
-
-  private takePlanful(): Batch[] {
-    let bytes = 0;
-    let count = 0;
-    for (const batch of this.gathered) {
-      if (count > 0 && bytes + batch.bytes > this.options.planBytesMax) break;
-      bytes += batch.bytes + 256;
-      count++;
-    }
-    const taken = this.gathered.slice(0, count);
-    this.gathered = this.gathered.slice(count);
-    this.gatheredBytes -= bytes;
-    this.sendingBytes = bytes;
-    return taken;
-  }
-
   private async saveUntilDone(plan: Plan): Promise<void> {
     const encoded = await encodePlan(plan);
     await this.untilDone(() => this.outbox.save(plan.to, encoded));
@@ -323,10 +339,10 @@ export class StoreWriter {
     for (let attempt = 1; ; attempt++) {
       try {
         await write();
-        this.diskIsFull = false;
+        this.outboxIsFull = false;
         return;
       } catch (error) {
-        this.diskIsFull = isDiskFull(error);
+        this.outboxIsFull = isDiskFull(error);
         this.options.onTrouble(error, attempt);
         await sleep(backOffMs(attempt));
       }
@@ -335,7 +351,7 @@ export class StoreWriter {
 
   /** A plan that is not sent when we close stays in the outbox, and is the first thing of the next start. */
   private async waitAfterRefusal(error: unknown): Promise<void> {
-    this.diskIsFull = isDiskFull(error);
+    this.storeIsFull = isDiskFull(error);
     if (this.closing) throw error;
     if (isRetryable(error)) return;
     this.refusal = error;
@@ -344,7 +360,6 @@ export class StoreWriter {
 
   private finish(to: number, batches: readonly Batch[]): void {
     this.storedTo = to;
-    this.sendingBytes = 0;
     this.options.onStored(to, batches);
     for (const resolve of this.roomWaiters.splice(0)) resolve();
     const done = this.storedWaiters.filter((waiter) => waiter.to <= to);
@@ -353,33 +368,10 @@ export class StoreWriter {
   }
 }
 
-/**
- * What a stopped process left open, and the position that it reaches once it is sent. Where nothing says how far the store
- * has got, it begins with `journalFirst`: what came before that is stored, or the journal would still have it.
- * `isDamaged`: the store may hold some rows of records behind that position, of a plan that is lost.
- */
-export async function readOpenPlans(
-  outbox: Outbox,
-  journalFirst: () => Promise<number>,
-): Promise<{ position: number; plans: Plan[]; isDamaged: boolean }> {
-  const known = await outbox.position();
-  let position = known ?? (await journalFirst()) - 1;
-  const plans: Plan[] = [];
-  let isDamaged = known === null;
-  for (const { to, bytes, readFile } of await outbox.open()) {
-    if (to <= position) {
-      await outbox.discard(to);
-      continue;
-    }
-    const plan = bytes === undefined ? null : await decodePlan(bytes, readFile);
-    if (plan === null) {
-      // Its records are still in the journal and make a new one. Until they are stored its file says, also to a start after
-      // this one, that the store may hold some of their rows.
-      isDamaged = true;
-      break;
-    }
-    plans.push(plan);
-    position = to;
-  }
-  return { position, plans, isDamaged };
+const nothing = new Uint8Array();
+
+function sizeOf(blocks: readonly { readonly bytes: Uint8Array }[]): number {
+  return blocks.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
+
+function ignore(): void {}
