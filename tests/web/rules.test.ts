@@ -50,7 +50,7 @@ describe.skipIf(chromiumPath === undefined)("what watches for you", () => {
       await page.getByLabel("then sends").selectOption("checkpoint_now stop");
       await picture(page, "new-rule");
       await page.getByRole("button", { name: "make it, as a dry run" }).click();
-      const row = page.locator("tr[data-rule=stop-on-nan]");
+      const row = page.locator("tr", { has: page.locator("[data-rule=stop-on-nan]") });
       await row.getByText("dry run").waitFor();
       await row.getByText("sends checkpoint_now, then stop").waitFor();
       await row.getByRole("button", { name: "try on past runs" }).click();

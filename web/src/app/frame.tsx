@@ -3,7 +3,7 @@
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { useStaleOnLive } from "../data/use-live.ts";
-import { Button } from "../part/button.tsx";
+import { Button, IconButton } from "../part/button.tsx";
 import { Icon, Logo } from "../part/icon.tsx";
 import { useKeys } from "../part/use-keys.ts";
 import { useLastRunsView } from "../view/runs/remembered-view.ts";
@@ -57,7 +57,7 @@ export function Frame() {
         {touring ? <TourBar /> : null}
       </div>
       {palette ? <Palette onClose={() => setPalette(false)} onHelp={() => setHelp(true)} /> : null}
-      <HelpDialog open={help} onClose={() => setHelp(false)} />
+      {help ? <HelpDialog onClose={() => setHelp(false)} /> : null}
     </div>
   );
 }
@@ -108,22 +108,8 @@ function TopBar({ onPalette, onHelp }: { readonly onPalette: () => void; readonl
       <Button look="quiet no-print" onClick={onPalette} aria-label="⌘K command palette">
         <kbd>⌘K</kbd>
       </Button>
-      <Button
-        look="quiet icon no-print"
-        icon="theme"
-        iconPx={16}
-        onClick={turn}
-        aria-label={`Use the ${other} theme`}
-        title={`${other} theme`}
-      />
-      <Button
-        look="quiet icon no-print"
-        icon="question"
-        iconPx={16}
-        onClick={onHelp}
-        aria-label="Keyboard help"
-        title="keyboard (?)"
-      />
+      <IconButton look="quiet no-print" icon="theme" label={`Use the ${other} theme`} onClick={turn} />
+      <IconButton look="quiet no-print" icon="question" label="Keyboard help" title="keyboard (?)" onClick={onHelp} />
     </header>
   );
 }

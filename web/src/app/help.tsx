@@ -20,9 +20,9 @@ const keys: readonly (readonly [string, string])[] = [
   ["?", "this list"],
 ];
 
-export function HelpDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+export function HelpDialog({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Dialog title="Keyboard" open={open} onClose={onClose}>
+    <Dialog title="Keyboard" onClose={onClose}>
       <dl className="facts">
         {keys.map(([key, means]) => (
           <div key={key} style={{ display: "contents" }}>

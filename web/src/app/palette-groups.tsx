@@ -140,7 +140,7 @@ function MetricsOfRun({ id, onMetric }: { readonly id: string; readonly onMetric
   return (
     <Command.Group heading="metrics of this run">
       {metrics.data?.metrics.slice(0, 500).map((metric) => {
-        const panel = panelId(metric.key, metric.phase);
+        const panel = panelId(metric);
         return (
           <Entry key={panel} value={`metric ${metric.phase} ${metric.key}`} onSelect={() => onMetric(panel)}>
             <span className="grow row">

@@ -3,7 +3,7 @@
 import { useState } from "react";
 import type { SavedView } from "#api/contract/view.ts";
 import { useApi, useChange } from "../data/use-api.ts";
-import { Button } from "../part/button.tsx";
+import { Button, IconButton } from "../part/button.tsx";
 import { CopyButton } from "../part/copy.tsx";
 import { Form, TextField } from "../part/field.tsx";
 import { Icon } from "../part/icon.tsx";
@@ -72,7 +72,6 @@ function ViewRow({ view, isCurrent, link, onOpen }: ViewRowProps) {
   const forget = useChange("deleteView", ["views"]);
   const params = { page: view.page, name: view.name };
   const sharing = view.shared ? `Keep ${view.name} to yourself` : `Share ${view.name} with all`;
-  const error = save.error ?? forget.error;
   return (
     <>
       <div className="row">
@@ -89,15 +88,9 @@ function ViewRow({ view, isCurrent, link, onOpen }: ViewRowProps) {
           {view.shared ? "unshare" : "share"}
         </Button>
         <CopyButton text={link} label={`copy a link to ${view.name}`} />
-        <Button
-          look="quiet small icon"
-          icon="cross"
-          iconPx={12}
-          aria-label={`Forget ${view.name}`}
-          onClick={() => forget.mutate({ params })}
-        />
+        <IconButton icon="cross" label={`Forget ${view.name}`} onClick={() => forget.mutate({ params })} />
       </div>
-      <Problem error={error} />
+      <Problem error={save.error ?? forget.error} />
     </>
   );
 }

@@ -15,13 +15,15 @@ export interface MetricGroup {
   readonly panels: MetricPanel[];
 }
 
-/** How a URL names a panel. */
-export function panelId(key: string, phase: string): string {
+type Named = Pick<MetricInfo, "key" | "phase">;
+
+/** How a URL names the panel of a metric. */
+export function panelId({ key, phase }: Named): string {
   return phase === "" ? key : `${key}@${phase}`;
 }
 
 /** What it is called by itself. */
-export function panelTitle(key: string, phase: string): string {
+export function panelTitle({ key, phase }: Named): string {
   return phase === "" || key.startsWith(`${phase}/`) ? key : `${phase} · ${key}`;
 }
 

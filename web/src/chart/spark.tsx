@@ -5,7 +5,7 @@ import { throughExtremes } from "./outstanding.ts";
 import { extentOf } from "./scale.ts";
 import "./spark.css";
 
-export interface SparkProps {
+interface SparkProps {
   readonly last: readonly (Float | null)[];
   readonly min?: readonly (number | null)[];
   readonly max?: readonly (number | null)[];

@@ -65,7 +65,6 @@ export function MomentGo({ moment, of }: { readonly moment: TimeWindow; readonly
       <Button
         look="small"
         icon="pin"
-        iconPx={12}
         aria-pressed={pin !== null}
         title={pin === null ? "stay on this moment" : "free it (Esc)"}
         onClick={() => setPin(pin === null ? { ...moment, of } : null)}

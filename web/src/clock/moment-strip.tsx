@@ -4,7 +4,7 @@
 import { useState } from "react";
 import { usePreference } from "../app/preference.ts";
 import { useSettled } from "../data/use-settled.ts";
-import { Button } from "../part/button.tsx";
+import { IconButton } from "../part/button.tsx";
 import { formatElapsed } from "../text/format-time.ts";
 import { type Cursor, useCursor } from "./cursor.ts";
 import { MomentExtremes, MomentSteps } from "./moment-metric.tsx";
@@ -43,14 +43,7 @@ export function MomentStrip() {
       ) : (
         <MomentOf cursor={at} />
       )}
-      <Button
-        look="quiet small icon"
-        icon="down"
-        iconPx={12}
-        aria-label="Hide the moment under the cursor"
-        title="hide"
-        onClick={() => setShown("off")}
-      />
+      <IconButton icon="down" label="Hide the moment under the cursor" title="hide" onClick={() => setShown("off")} />
     </section>
   );
 }

@@ -23,7 +23,7 @@ export function useMomentMetric(moment: TimeWindow, of: string): MomentMetric | 
   const metrics = useApi("metrics", { params: { id: run.id } }, { enabled: run.counts.metrics > 0 });
   const metric = useMemo(() => {
     const all = metrics.data?.metrics ?? [];
-    return all.find((each) => panelId(each.key, each.phase) === of) ?? chooseStepMetric(all);
+    return all.find((each) => panelId(each) === of) ?? chooseStepMetric(all);
   }, [metrics.data, of]);
   const axis = metric === null || metric.first_step !== null ? "step" : "time";
   // A moment begins after the last point of the one before.
@@ -43,5 +43,5 @@ export function useMomentMetric(moment: TimeWindow, of: string): MomentMetric | 
     return found === undefined || found.x.length === 0 ? null : toPlotSeries(found, axis, startNs);
   }, [answer.data, metric, axis, startNs]);
   if (metric === null) return null;
-  return { key: metric.key, of: panelId(metric.key, metric.phase), axis, series };
+  return { key: metric.key, of: panelId(metric), axis, series };
 }

@@ -2,7 +2,7 @@
 // it, its edges to stretch it, double-click or Esc to clear. Arrow keys move it.
 
 import { type PointerEvent, useRef, useState } from "react";
-import { Button } from "../part/button.tsx";
+import { IconButton } from "../part/button.tsx";
 import { formatDuration, formatElapsed } from "../text/format-time.ts";
 import { useCursor } from "./cursor.ts";
 import { useRunClock } from "./run-clock.tsx";
@@ -87,13 +87,11 @@ export function WindowBar() {
       </div>
       <span className="muted">{formatElapsed(limits.to, length / 100)}</span>
       <WindowWords window={shown} />
-      <Button
-        look="quiet small icon"
+      <IconButton
         icon="cross"
-        iconPx={12}
-        disabled={clock.window === null}
-        aria-label="Clear the window"
+        label="Clear the window"
         title="clear (Esc)"
+        disabled={clock.window === null}
         onClick={() => clock.setWindow(null)}
       />
     </div>

@@ -3,23 +3,29 @@
 import type { ComponentProps } from "react";
 import { Icon, type IconName } from "./icon.tsx";
 
-export function Button({
-  look = "",
-  icon,
-  iconPx = 14,
-  children,
-  ...rest
-}: Omit<ComponentProps<"button">, "className"> & {
-  /** Words of the style sheet: small, quiet, icon, primary, danger. */
+interface ButtonProps extends Omit<ComponentProps<"button">, "className"> {
+  /** Words of the style sheet: small, quiet, primary, danger. */
   readonly look?: string;
-  /** Before the text; alone it needs a label. */
+  /** Before the text. */
   readonly icon?: IconName;
-  readonly iconPx?: number;
-}) {
+}
+
+export function Button({ look = "", icon, children, ...rest }: ButtonProps) {
   return (
     <button type="button" {...rest} className={`button ${look}`}>
-      {icon === undefined ? null : <Icon name={icon} size={iconPx} />}
+      {icon === undefined ? null : <Icon name={icon} size={14} />}
       {children}
     </button>
   );
+}
+
+interface IconButtonProps extends Omit<ButtonProps, "icon" | "children" | "aria-label"> {
+  readonly icon: IconName;
+  /** What it does; also its title, unless there is more to say. */
+  readonly label: string;
+}
+
+/** An icon alone. */
+export function IconButton({ look = "quiet small", label, title = label, ...rest }: IconButtonProps) {
+  return <Button {...rest} look={`icon ${look}`} aria-label={label} title={title} />;
 }

@@ -33,13 +33,13 @@ export function TextField({
 export function Form({
   onSubmit,
   ...rest
-}: Omit<ComponentProps<"form">, "onSubmit"> & { readonly onSubmit: () => void }) {
+}: Omit<ComponentProps<"form">, "onSubmit"> & { readonly onSubmit: (given: FormData) => void }) {
   return (
     <form
       {...rest}
       onSubmit={(event) => {
         event.preventDefault();
-        onSubmit();
+        onSubmit(new FormData(event.currentTarget));
       }}
     />
   );

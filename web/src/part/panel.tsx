@@ -1,6 +1,8 @@
 // A part of a page with its title.
 
-import type { ReactNode } from "react";
+import type { ComponentProps, ReactNode } from "react";
+import { IconButton } from "./button.tsx";
+import { Answer } from "./notice.tsx";
 
 interface PanelProps {
   readonly title: string;
@@ -18,12 +20,51 @@ export function Panel({ title, label = title, side, look = "", body, children }:
   return (
     <section className={`panel ${look}`} aria-label={label}>
       <header className="row panel-head">
-        <h2>{title}</h2>
+        <h2 className="clip">{title}</h2>
         {side === undefined ? null : <span className="grow" />}
         {side}
       </header>
       {body === undefined ? children : <div className={`panel-body ${body}`}>{children}</div>}
     </section>
+  );
+}
+
+/** A panel whose content has to be asked for. */
+export function AnswerPanel<T>({
+  of,
+  rows = 2,
+  children,
+  ...panel
+}: Omit<PanelProps, "children"> & ComponentProps<typeof Answer<T>>) {
+  return (
+    <Panel {...panel}>
+      <Answer of={of} rows={rows}>
+        {children}
+      </Answer>
+    </Panel>
+  );
+}
+
+interface DetailsProps {
+  readonly label: string;
+  readonly title: string;
+  readonly hint?: string;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+/** More about what was chosen, beside it. */
+export function Details({ label, title, hint, onClose, children }: DetailsProps) {
+  return (
+    <aside className="details" aria-label={label}>
+      <header className="row">
+        <h2 className="clip grow" title={hint}>
+          {title}
+        </h2>
+        <IconButton icon="cross" label="Close" onClick={onClose} />
+      </header>
+      {children}
+    </aside>
   );
 }
 

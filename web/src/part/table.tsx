@@ -30,9 +30,10 @@ export function Table<Row>({
   /** What it is called, where nothing beside it says that. */
   readonly label?: string;
   readonly caption?: string;
-  /** Said where there are no rows. */
+  /** Said instead where there are no rows. */
   readonly none?: string;
 }) {
+  if (rows.length === 0 && none !== undefined) return <p className="panel-body muted">{none}</p>;
   return (
     <table className={`table ${look}`} aria-label={label}>
       {caption === undefined ? null : <caption className="muted">{caption}</caption>}
@@ -64,11 +65,6 @@ export function Table<Row>({
             ))}
           </tr>
         ))}
-        {rows.length > 0 || none === undefined ? null : (
-          <tr>
-            <td className="muted">{none}</td>
-          </tr>
-        )}
       </tbody>
     </table>
   );

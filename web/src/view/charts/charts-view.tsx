@@ -1,7 +1,6 @@
 // All metrics of the run, one panel each, on the shared clock. What changes the picture is in the address.
 
 import { useSearch } from "@tanstack/react-router";
-import { useMemo } from "react";
 import type { Axis } from "#api/contract/series.ts";
 import { SavedViews } from "../../app/saved-views.tsx";
 import { asList, asText, type SearchRecord } from "../../app/search.ts";
@@ -14,7 +13,6 @@ import { TextField } from "../../part/field.tsx";
 import { Answer, Empty } from "../../part/notice.tsx";
 import "./charts.css";
 import { PanelGroups, type PanelSize, panelSizes } from "./panel-groups.tsx";
-import { parseRanges } from "./panel-layout.ts";
 import { type OnOff, OnOffButton, onOff, PlotControls, usePlotChoices } from "./plot-choices.tsx";
 
 const axes = ["step", "epoch", "time", "relative"] as const;
@@ -44,8 +42,6 @@ export function ChartsView() {
   const search = useSearch({ strict: false }) as Record<string, unknown>;
   const find = asText(search["find"]) ?? "";
   const view = useChartChoices();
-  const rangeText = (asList(search["range"]) ?? []).join("\n");
-  const ranges = useMemo(() => parseRanges(rangeText.split("\n")), [rangeText]);
   const many = metrics.data?.metrics.some((metric) => metric.workers.length > 1) ?? false;
   return (
     <>
@@ -64,10 +60,6 @@ export function ChartsView() {
                 choices={view.choices}
                 byWorker={view.split === "on" && many}
                 size={view.size}
-                expanded={asText(search["panel"]) ?? null}
-                closed={asList(search["closed"]) ?? []}
-                pinned={asList(search["pinned"]) ?? []}
-                ranges={ranges}
               />
             )
           }

@@ -1,18 +1,21 @@
 // The panels of a run in groups: all of one width, closed and opened by group, pinned ones in front.
 
+import { useSearch } from "@tanstack/react-router";
 import { useMemo, useRef } from "react";
 import type { Axis } from "#api/contract/series.ts";
+import { asList, asText } from "../../app/search.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
-import { type MetricGroup, type MetricPanel, panelId } from "../../chart/metric-groups.ts";
+import { type MetricGroup, type MetricPanel, panelId, panelTitle } from "../../chart/metric-groups.ts";
 import type { PlotChoices } from "../../chart/plot-model.ts";
-import type { YBounds } from "../../chart/scale.ts";
+import { IconButton } from "../../part/button.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Empty } from "../../part/notice.tsx";
 import { toggled } from "../../part/toggled.ts";
 import { useSeen } from "../../part/use-seen.ts";
 import { useSize } from "../../part/use-size.ts";
 import { ChartPanel } from "./panel.tsx";
-import { columnsFor, formatRanges, moveInList, withRange } from "./panel-layout.ts";
+import { columnsFor, formatRanges, moveInList, parseRanges, withRange } from "./panel-layout.ts";
+import { RangeButton } from "./range-button.tsx";
 import { useChartEvents } from "./use-chart-events.ts";
 import { useLiveTail } from "./use-panel-series.ts";
 
@@ -37,18 +40,28 @@ export interface PanelGroupsProps {
   readonly choices: PlotChoices;
   readonly byWorker: boolean;
   readonly size: PanelSize;
-  /** The panel shown large, as `panelId` names it. */
-  readonly expanded: string | null;
-  /** Names of groups that show their heading only. */
-  readonly closed: readonly string[];
-  /** Panels that stand in front, in this order. */
-  readonly pinned: readonly string[];
-  /** Ranges of y axes that were set by hand, by panel. */
-  readonly ranges: ReadonlyMap<string, YBounds>;
+}
+
+/** What was arranged by hand, as the address says it. */
+function useArrangement() {
+  const search = useSearch({ strict: false }) as Record<string, unknown>;
+  const rangeText = (asList(search["range"]) ?? []).join("\n");
+  return {
+    /** The panel shown large, as `panelId` names it. */
+    expanded: asText(search["panel"]),
+    /** Names of groups that show their heading only. */
+    closed: asList(search["closed"]) ?? [],
+    /** Panels that stand in front, in this order. */
+    pinned: asList(search["pinned"]) ?? [],
+    /** Ranges of y axes, by panel. */
+    ranges: useMemo(() => parseRanges(rangeText.split("\n")), [rangeText]),
+  };
 }
 
 export function PanelGroups(props: PanelGroupsProps) {
-  const { groups, closed, pinned } = props;
+  const { groups } = props;
+  const arranged = useArrangement();
+  const { closed, pinned, expanded } = arranged;
   const setSearch = useSetSearch();
   const host = useRef<HTMLDivElement>(null);
   const { width } = useSize(host);
@@ -63,7 +76,7 @@ export function PanelGroups(props: PanelGroupsProps) {
     <div ref={host} className="chart-groups" style={{ "--columns": columns } as React.CSSProperties}>
       {(isMeasured ? shown : []).map((group) => {
         const isClosed = closed.includes(group.name);
-        const span = isClosed || props.expanded !== null ? columns : Math.min(columns, group.panels.length);
+        const span = isClosed || expanded !== undefined ? columns : Math.min(columns, group.panels.length);
         return (
           <section
             key={group.name}
@@ -85,13 +98,7 @@ export function PanelGroups(props: PanelGroupsProps) {
             {isClosed ? null : (
               <div className="chart-grid">
                 {group.panels.map((panel) => (
-                  <PlacedPanel
-                    key={panelId(panel.key, panel.phase)}
-                    {...props}
-                    panel={panel}
-                    live={live}
-                    events={events}
-                  />
+                  <PlacedPanel key={panelId(panel)} {...props} {...{ panel, arranged, live, events }} />
                 ))}
               </div>
             )}
@@ -102,67 +109,85 @@ export function PanelGroups(props: PanelGroupsProps) {
   );
 }
 
-type PlacedPanelProps = PanelGroupsProps & {
+type PlacedPanelProps = Omit<PanelGroupsProps, "groups"> & {
   readonly panel: MetricPanel;
+  readonly arranged: ReturnType<typeof useArrangement>;
   readonly live: ReturnType<typeof useLiveTail>;
   readonly events: ReturnType<typeof useChartEvents>;
 };
 
 /** Of hundreds of panels only those that have come near the screen are made; the others keep their place. */
-function PlacedPanel(props: PlacedPanelProps) {
+function PlacedPanel({ panel, arranged, live, events, axis, byWorker, ...props }: PlacedPanelProps) {
   const host = useRef<HTMLDivElement>(null);
-  const open = props.expanded === panelId(props.panel.key, props.panel.phase);
-  const seen = useSeen(host) || open;
+  const id = panelId(panel);
+  const expanded = arranged.expanded === id;
+  const seen = useSeen(host) || expanded;
+  const bounds = arranged.ranges.get(id) ?? null;
+  const choices = useMemo(() => ({ ...props.choices, bounds }), [props.choices, bounds]);
+  const { height } = sizes[props.size];
   return (
     <div
       ref={host}
-      className={`panel-place ${open ? "expanded" : ""}`}
-      style={seen ? undefined : { height: sizes[props.size].height + headPx }}
+      className={`panel-place ${expanded ? "expanded" : ""}`}
+      style={seen ? undefined : { height: height + headPx }}
     >
-      {seen ? <MadePanel {...props} /> : null}
+      {seen ? (
+        <ChartPanel
+          {...{ panel, axis, choices, byWorker, events, live, expanded }}
+          height={expanded ? expandedHeight : height}
+          tools={<PanelTools panel={panel} arranged={arranged} />}
+        />
+      ) : null}
     </div>
   );
 }
 
-function MadePanel({ panel, live, events, ...props }: PlacedPanelProps) {
+/** Its range, its place in front, and its size. */
+function PanelTools({ panel, arranged }: Pick<PlacedPanelProps, "panel" | "arranged">) {
   const setSearch = useSetSearch();
-  const id = panelId(panel.key, panel.phase);
-  const open = props.expanded === id;
-  const isPinned = props.pinned.includes(id);
-  const bounds = props.ranges.get(id) ?? null;
-  const choices = useMemo(() => ({ ...props.choices, bounds }), [props.choices, bounds]);
+  const { expanded, pinned, ranges } = arranged;
+  const id = panelId(panel);
+  const name = panelTitle(panel);
+  const isPinned = pinned.includes(id);
+  const isExpanded = expanded === id;
+  const move = (by: -1 | 1) => setSearch({ pinned: moveInList(pinned, id, by) });
   return (
-    <ChartPanel
-      panel={panel}
-      axis={props.axis}
-      choices={choices}
-      byWorker={props.byWorker}
-      events={events}
-      tail={live.tail}
-      version={live.version}
-      height={open ? expandedHeight : sizes[props.size].height}
-      expanded={open}
-      onExpand={() => setSearch({ panel: open ? undefined : id })}
-      pinned={isPinned}
-      onPin={() => setSearch({ pinned: toggled(props.pinned, id) })}
-      {...(isPinned && props.pinned.length > 1
-        ? { onMove: (by: -1 | 1) => setSearch({ pinned: moveInList(props.pinned, id, by) }) }
-        : {})}
-      onRange={(next) => setSearch({ range: formatRanges(withRange(props.ranges, id, next)) })}
-    />
+    <>
+      <RangeButton
+        name={name}
+        bounds={ranges.get(id) ?? null}
+        onChange={(next) => setSearch({ range: formatRanges(withRange(ranges, id, next)) })}
+      />
+      {isPinned && pinned.length > 1 ? (
+        <>
+          <IconButton icon="left" label={`Move ${name} to the front`} onClick={() => move(-1)} />
+          <IconButton icon="right" label={`Move ${name} to the back`} onClick={() => move(1)} />
+        </>
+      ) : null}
+      <IconButton
+        icon="pin"
+        label={isPinned ? `Put ${name} back` : `Put ${name} in front`}
+        aria-pressed={isPinned}
+        onClick={() => setSearch({ pinned: toggled(pinned, id) })}
+      />
+      <IconButton
+        icon="expand"
+        label={isExpanded ? `Shrink ${name}` : `Expand ${name}`}
+        aria-pressed={isExpanded}
+        onClick={() => setSearch({ panel: isExpanded ? undefined : id })}
+      />
+    </>
   );
 }
-
-const pinnedName = "pinned";
 
 /** Pinned panels move into a group of their own, in the order in which they were pinned. */
 function withPinned(groups: readonly MetricGroup[], pinned: readonly string[]): readonly MetricGroup[] {
   if (pinned.length === 0) return groups;
-  const isPinned = (panel: MetricPanel) => pinned.includes(panelId(panel.key, panel.phase));
-  const place = (panel: MetricPanel) => pinned.indexOf(panelId(panel.key, panel.phase));
-  const front = groups.flatMap((group) => group.panels.filter(isPinned)).sort((a, b) => place(a) - place(b));
-  const rest = groups.map((group) => ({ ...group, panels: group.panels.filter((panel) => !isPinned(panel)) }));
-  return [{ name: pinnedName, panels: front }, ...rest].filter((group) => group.panels.length > 0);
+  const place = (panel: MetricPanel) => pinned.indexOf(panelId(panel));
+  const front = groups.flatMap(({ panels }) => panels.filter((panel) => place(panel) >= 0));
+  const rest = groups.map(({ name, panels }) => ({ name, panels: panels.filter((panel) => place(panel) < 0) }));
+  const all = [{ name: "pinned", panels: front.sort((a, b) => place(a) - place(b)) }, ...rest];
+  return all.filter((group) => group.panels.length > 0);
 }
 
 function titleOf({ name }: MetricGroup): string {

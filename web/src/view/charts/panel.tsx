@@ -1,16 +1,14 @@
 // One metric: title with the value under the cursor, the plot, and small actions.
 
-import { useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import type { Axis } from "#api/contract/series.ts";
 import { useTheme } from "../../app/theme.ts";
 import { assignColour, type Theme } from "../../chart/colour.ts";
-import type { LiveTail } from "../../chart/live-tail.ts";
 import { type MetricPanel, panelId, panelTitle } from "../../chart/metric-groups.ts";
 import { Plot } from "../../chart/plot.tsx";
 import { isTimed } from "../../chart/plot-cursor.ts";
 import type { PlotEvent } from "../../chart/plot-draw.ts";
 import type { PlotChoices } from "../../chart/plot-model.ts";
-import type { YBounds } from "../../chart/scale.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { Problem } from "../../part/notice.tsx";
 import { toMs } from "../../text/format-time.ts";
@@ -18,7 +16,7 @@ import { DataTable } from "./data-table.tsx";
 import { PanelHead } from "./panel-head.tsx";
 import { describeSeries, eventText, readText } from "./panel-text.ts";
 import { savePng } from "./save-png.ts";
-import { usePanelSeries } from "./use-panel-series.ts";
+import { type LivePoints, usePanelSeries } from "./use-panel-series.ts";
 
 export interface PanelProps {
   readonly panel: MetricPanel;
@@ -26,23 +24,15 @@ export interface PanelProps {
   readonly choices: PlotChoices;
   readonly byWorker: boolean;
   readonly events: readonly PlotEvent[];
-  readonly tail: LiveTail;
-  readonly version: number;
+  readonly live: LivePoints;
   readonly height: number;
-  readonly expanded: boolean;
-  /** Absent where a panel cannot grow. */
-  readonly onExpand?: () => void;
-  readonly pinned?: boolean;
-  /** Absent where a panel cannot be put in front. */
-  readonly onPin?: () => void;
-  /** Absent where a panel has no neighbours to be moved past. */
-  readonly onMove?: (by: -1 | 1) => void;
-  /** Absent where the range of the y axis cannot be set; null gives it back to the data. */
-  readonly onRange?: (bounds: YBounds | null) => void;
+  readonly expanded?: boolean;
+  /** What else can be done with it where it stands. */
+  readonly tools?: ReactNode;
 }
 
 export function ChartPanel(props: PanelProps) {
-  const { panel, expanded } = props;
+  const { panel, expanded = false } = props;
   const clock = useRunClock();
   const theme = useTheme();
   const host = useRef<HTMLElement>(null);
@@ -55,10 +45,10 @@ export function ChartPanel(props: PanelProps) {
   const names = series.map((each) => each.worker ?? "");
   const colours = usePanelColours(panel.key, names, theme);
   const readout = useRef<HTMLSpanElement>(null);
-  const name = panelTitle(panel.key, panel.phase);
+  const name = panelTitle(panel);
   const plot = {
     id: `${panel.key}\n${panel.phase}`,
-    of: panelId(panel.key, panel.phase),
+    of: panelId(panel),
     series,
     axis,
     colours,
@@ -122,10 +112,9 @@ function useSteplessSeries(props: PanelProps) {
       phase: props.panel.phase,
       axis: isOverTime ? "relative" : props.axis,
       byWorker: props.byWorker,
-      buckets: props.expanded ? 2000 : 600,
+      buckets: props.expanded === true ? 2000 : 600,
     },
-    props.tail,
-    props.version,
+    props.live,
   );
   const empty = answer.data !== undefined && !answer.isPlaceholderData && series.length === 0;
   useEffect(() => {

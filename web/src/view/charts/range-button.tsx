@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import type { YBounds } from "../../chart/scale.ts";
-import { Button } from "../../part/button.tsx";
+import { Button, IconButton } from "../../part/button.tsx";
 import { Form, TextField } from "../../part/field.tsx";
 import { Popover } from "../../part/popover.tsx";
 import { isRange, parseBound } from "./panel-layout.ts";
@@ -17,24 +17,13 @@ interface RangeButtonProps {
 export function RangeButton({ name, bounds, onChange }: RangeButtonProps) {
   const label = `Vertical range of ${name}`;
   return (
-    <Popover
-      label={label}
-      trigger={
-        <Button look="quiet small icon" icon="range" aria-label={label} title={label} aria-pressed={bounds !== null} />
-      }
-    >
+    <Popover label={label} trigger={<IconButton icon="range" label={label} aria-pressed={bounds !== null} />}>
       <RangeForm key={JSON.stringify(bounds)} bounds={bounds} onChange={onChange} />
     </Popover>
   );
 }
 
-function RangeForm({
-  bounds,
-  onChange,
-}: {
-  readonly bounds: YBounds | null;
-  readonly onChange: (bounds: YBounds | null) => void;
-}) {
+function RangeForm({ bounds, onChange }: Omit<RangeButtonProps, "name">) {
   const [min, setMin] = useState(bounds?.min?.toString() ?? "");
   const [max, setMax] = useState(bounds?.max?.toString() ?? "");
   const wanted = { min: parseBound(min), max: parseBound(max) };

@@ -14,6 +14,12 @@ import { useCatchUp, useLiveStream } from "../../data/use-live.ts";
 const foldMs = 20_000;
 const drawMs = 250;
 
+export interface LivePoints {
+  readonly tail: LiveTail;
+  /** Another one when the tail has grown. */
+  readonly version: number;
+}
+
 export interface PanelQuestion {
   readonly key: string;
   readonly phase: string;
@@ -22,7 +28,7 @@ export interface PanelQuestion {
   readonly buckets: number;
 }
 
-export function usePanelSeries(question: PanelQuestion, tail: LiveTail, version: number) {
+export function usePanelSeries(question: PanelQuestion, { tail, version }: LivePoints) {
   const clock = useRunClock();
   const axis = wireAxis(question.axis);
   const body: SeriesBody = {
@@ -54,7 +60,7 @@ export function usePanelSeries(question: PanelQuestion, tail: LiveTail, version:
 }
 
 /** Collects live points of the run, and says when to draw and when to ask for the history again. */
-export function useLiveTail(): { tail: LiveTail; version: number } {
+export function useLiveTail(): LivePoints {
   const clock = useRunClock();
   const stream = useLiveStream();
   const client = useQueryClient();

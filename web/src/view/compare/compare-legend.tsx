@@ -7,7 +7,7 @@ import type { RunSummary } from "#api/contract/run.ts";
 import { useTheme } from "../../app/theme.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
 import { useApi } from "../../data/use-api.ts";
-import { Button } from "../../part/button.tsx";
+import { Button, IconButton } from "../../part/button.tsx";
 import { Select, TextField } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Name } from "../../part/name.tsx";
@@ -119,14 +119,11 @@ function LegendItem({ run, compare, search, look, alone, onAlone }: LegendProps 
   const { run: ids = [], hide = [] } = search;
   const isHidden = hide.includes(run.id);
   const isBase = compare.runs[0]?.id === run.id;
-  const hideText = isHidden ? `Show ${run.name}` : `Hide ${run.name}`;
   return (
     <li className={`row legend-item ${isHidden || (alone !== null && alone !== run.id) ? "faded" : ""}`}>
-      <Button
-        look="quiet small icon"
+      <IconButton
         icon={isHidden ? "hidden" : "eye"}
-        aria-label={hideText}
-        title={hideText}
+        label={isHidden ? `Show ${run.name}` : `Hide ${run.name}`}
         onClick={() => setSearch({ hide: toggled(hide, run.id) })}
       />
       <button
@@ -141,11 +138,10 @@ function LegendItem({ run, compare, search, look, alone, onAlone }: LegendProps 
         <Name>{run.name}</Name>
       </button>
       {run.status === "completed" ? null : <Status status={run.status} />}
-      <Button
-        look={`quiet small icon ${isBase ? "" : "on-hover"}`}
+      <IconButton
+        look={`quiet small ${isBase ? "" : "on-hover"}`}
         icon="flag"
-        iconPx={12}
-        aria-label={`Measure by ${run.name}`}
+        label={`Measure by ${run.name}`}
         title={isBase ? "the others are measured by this run" : "measure the others by this run"}
         aria-pressed={isBase}
         onClick={() => setSearch({ base: run.id })}
@@ -156,13 +152,12 @@ function LegendItem({ run, compare, search, look, alone, onAlone }: LegendProps 
         className="button quiet small icon on-hover"
         aria-label={`Open ${run.name}`}
       >
-        <Icon name="right" size={12} />
+        <Icon name="right" size={14} />
       </Link>
-      <Button
-        look="quiet small icon on-hover"
+      <IconButton
+        look="quiet small on-hover"
         icon="cross"
-        iconPx={12}
-        aria-label={`Leave out ${run.name}`}
+        label={`Leave out ${run.name}`}
         onClick={() =>
           setSearch({ run: ids.filter((id) => id !== run.id), hide: hide.filter((id) => id !== run.id) }, "as a step")
         }

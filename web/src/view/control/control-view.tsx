@@ -7,10 +7,10 @@ import { useSetSearch } from "../../app/url-choice.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi, useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
-import { Dialog } from "../../part/dialog.tsx";
-import { Form, Select } from "../../part/field.tsx";
+import { Confirm } from "../../part/dialog.tsx";
+import { Select } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
-import { Answer, Problem } from "../../part/notice.tsx";
+import { Answer } from "../../part/notice.tsx";
 import { Page } from "../../part/panel.tsx";
 import { Status } from "../../part/status.tsx";
 import { Table } from "../../part/table.tsx";
@@ -25,8 +25,7 @@ export function ControlView() {
   const commands = useApi("commands", { params: { id: run.id } }, { refetchMs: 2_000 });
   const search = useSearch({ strict: false }) as { ask?: string };
   const setSearch = useSetSearch();
-  const asking = commandChoices.find((choice) => choice.type === search.ask) ?? null;
-  const setAsking = (choice: CommandChoice | null) => setSearch({ ask: choice?.type });
+  const asking = commandChoices.find((choice) => choice.type === search.ask);
   return (
     <Page>
       <Answer of={commands}>
@@ -53,18 +52,21 @@ export function ControlView() {
                     look={choice.type === "stop" ? "danger" : ""}
                     icon={choice.icon}
                     disabled={!open || isIdle[choice.type] === true}
-                    onClick={() => setAsking(choice)}
+                    onClick={() => setSearch({ ask: choice.type })}
                   >
                     {choice.word}
                   </Button>
                 ))}
               </div>
               <History commands={data.commands} />
-              <Dialog title={asking?.word ?? ""} open={open && asking !== null} onClose={() => setAsking(null)}>
-                {asking === null ? null : (
-                  <Ask choice={asking} workers={data.accepting} onDone={() => setAsking(null)} />
-                )}
-              </Dialog>
+              {open && asking !== undefined ? (
+                <Ask
+                  key={asking.type}
+                  choice={asking}
+                  workers={data.accepting}
+                  onClose={() => setSearch({ ask: undefined })}
+                />
+              ) : null}
             </>
           );
         }}
@@ -86,10 +88,10 @@ function acceptText(workers: readonly string[]): string {
 interface AskProps {
   readonly choice: CommandChoice;
   readonly workers: readonly string[];
-  readonly onDone: () => void;
+  readonly onClose: () => void;
 }
 
-function Ask({ choice, workers, onDone }: AskProps) {
+function Ask({ choice, workers, onClose }: AskProps) {
   const { run } = useRunClock();
   const send = useChange("sendCommand", ["commands", "run"]);
   const [payload, setPayload] = useState(choice.payload ?? "");
@@ -98,17 +100,20 @@ function Ask({ choice, workers, onDone }: AskProps) {
   // Workers of joined runs may have the same id, and then both are meant.
   const named = [...new Set(workers)].filter((each) => each !== "");
   return (
-    <Form
-      className="stack"
-      onSubmit={() => {
-        if (parsed === null) return;
+    <Confirm
+      title={choice.word}
+      yes={`send “${choice.word.toLowerCase()}”`}
+      ready={parsed !== null}
+      change={send}
+      onYes={() => {
         const body: CommandBody = {
           type: choice.type,
-          ...(choice.payload === null ? {} : { payload: parsed }),
+          ...(choice.payload === null || parsed === null ? {} : { payload: parsed }),
           ...(worker === "" ? {} : { worker }),
         };
-        send.mutate({ params: { id: run.id }, body }, { onSuccess: onDone });
+        send.mutate({ params: { id: run.id }, body }, { onSuccess: onClose });
       }}
+      onClose={onClose}
     >
       <p>{choice.asks}</p>
       {choice.type === "adjust_lr" ? (
@@ -137,79 +142,69 @@ function Ask({ choice, workers, onDone }: AskProps) {
           />
         </label>
       ) : null}
-      <Problem error={send.error} />
-      <div className="row">
-        <span className="grow" />
-        <Button onClick={onDone}>cancel</Button>
-        <Button type="submit" look="primary" disabled={parsed === null || send.isPending}>
-          send “{choice.word.toLowerCase()}”
-        </Button>
-      </div>
-    </Form>
+    </Confirm>
   );
 }
 
 function History({ commands }: { readonly commands: readonly Command[] }) {
   const { run } = useRunClock();
   const cancel = useChange("cancelCommand", ["commands"]);
-  if (commands.length === 0) return <p className="muted">No command was sent to this run.</p>;
   return (
     <section className="panel" aria-label="Commands sent">
-      <div className="table-scroll">
-        <Table
-          rows={[...commands].reverse()}
-          keyOf={(command) => command.id}
-          columns={[
-            {
-              head: "what",
-              cell: ({ type, payload }) => (
-                <>
-                  {type} {payload === "{}" ? null : <code className="muted">{payload}</code>}
-                </>
-              ),
-            },
-            {
-              head: "to",
-              cell: (command) => (
-                <>
-                  {command.worker ?? "all"}
-                  {run.joined.length === 0 ? null : <span className="muted"> of {command.run}</span>}
-                </>
-              ),
-            },
-            {
-              head: "by",
-              cell: ({ by, reason }) => (
-                <>
-                  {by}
-                  {reason === "" ? null : <div className="muted">{reason}</div>}
-                </>
-              ),
-            },
-            { head: "when", cell: (command) => <When ns={command.created_ns} /> },
-            {
-              head: "state",
-              cell: ({ id, state }) => (
-                <span className="row">
-                  <Status status={state} />
-                  {state === "queued" ? (
-                    <Button look="quiet small" onClick={() => cancel.mutate({ params: { id: run.id, command: id } })}>
-                      take back
-                    </Button>
-                  ) : null}
-                </span>
-              ),
-            },
-            {
-              head: "took",
-              cell: ({ settled_ns, created_ns }) =>
-                settled_ns === null ? "–" : formatDuration(toOffsetNs(settled_ns, created_ns)),
-              look: "num",
-            },
-            { head: "answer", cell: (command) => command.note },
-          ]}
-        />
-      </div>
+      <Table
+        rows={[...commands].reverse()}
+        keyOf={(command) => command.id}
+        none="No command was sent to this run."
+        columns={[
+          {
+            head: "what",
+            cell: ({ type, payload }) => (
+              <>
+                {type} {payload === "{}" ? null : <code className="muted">{payload}</code>}
+              </>
+            ),
+          },
+          {
+            head: "to",
+            cell: (command) => (
+              <>
+                {command.worker ?? "all"}
+                {run.joined.length === 0 ? null : <span className="muted"> of {command.run}</span>}
+              </>
+            ),
+          },
+          {
+            head: "by",
+            cell: ({ by, reason }) => (
+              <>
+                {by}
+                {reason === "" ? null : <div className="muted">{reason}</div>}
+              </>
+            ),
+          },
+          { head: "when", cell: (command) => <When ns={command.created_ns} /> },
+          {
+            head: "state",
+            cell: ({ id, state }) => (
+              <span className="row">
+                <Status status={state} />
+                {state === "queued" ? (
+                  <Button look="quiet small" onClick={() => cancel.mutate({ params: { id: run.id, command: id } })}>
+                    take back
+                  </Button>
+                ) : null}
+              </span>
+            ),
+          },
+          {
+            head: "took",
+            cell: ({ settled_ns, created_ns }) =>
+              settled_ns === null ? "–" : formatDuration(toOffsetNs(settled_ns, created_ns)),
+            look: "num",
+          },
+          { head: "answer", cell: (command) => command.note },
+        ]}
+      />
     </section>
   );
 }

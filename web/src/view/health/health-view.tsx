@@ -8,7 +8,7 @@ import { Button } from "../../part/button.tsx";
 import { Fact } from "../../part/facts.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Answer } from "../../part/notice.tsx";
-import { Page, Panel } from "../../part/panel.tsx";
+import { AnswerPanel, Page, Panel } from "../../part/panel.tsx";
 import { RunLink } from "../../part/run-link.tsx";
 import { Alarming, Table } from "../../part/table.tsx";
 import { When } from "../../part/when.tsx";
@@ -59,7 +59,7 @@ function Health({ health }: { readonly health: HealthAnswer }) {
           values={history.waiting_bytes}
         />
       </div>
-      <Panel title="by protocol" look="table-scroll">
+      <Panel title="by protocol">
         <Table
           rows={health.protocols}
           keyOf={(row) => row.protocol}
@@ -75,7 +75,7 @@ function Health({ health }: { readonly health: HealthAnswer }) {
         />
       </Panel>
       <div className="columns health-facts">
-        <Panel title="journal" look="table-scroll">
+        <Panel title="journal">
           <Facts
             rows={[
               [
@@ -88,7 +88,7 @@ function Health({ health }: { readonly health: HealthAnswer }) {
             ]}
           />
         </Panel>
-        <Panel title="store" look="table-scroll">
+        <Panel title="store">
           <Facts
             rows={[
               [
@@ -104,7 +104,7 @@ function Health({ health }: { readonly health: HealthAnswer }) {
             ]}
           />
         </Panel>
-        <Panel title="server" look="table-scroll">
+        <Panel title="server">
           <Facts
             rows={[
               ["version", health.version],
@@ -161,31 +161,28 @@ function useRunNames(health: HealthAnswer): ReadonlyMap<string, string> {
 function Connections({ health }: { readonly health: HealthAnswer }) {
   const names = useRunNames(health);
   return (
-    <Panel title={`connected workers (${health.connections.length})`} look="table-scroll">
-      {health.connections.length === 0 ? (
-        <p className="panel-body muted">No worker is connected. Clients that post over HTTP are not listed.</p>
-      ) : (
-        <Table
-          rows={health.connections}
-          keyOf={(each) => each.id}
-          columns={[
-            { head: "worker", cell: ({ worker }) => worker || <span className="muted">no worker id</span> },
-            {
-              head: "run",
-              cell: ({ run }) => (run === null ? "–" : <RunLink id={run}>{names.get(run) ?? run}</RunLink>),
-            },
-            { head: "by", cell: ({ transport }) => transport, look: "muted" },
-            { head: "peer", cell: ({ peer }) => <code>{peer}</code> },
-            { head: "since", cell: ({ since_ns }) => <When ns={since_ns} /> },
-            { head: "events", cell: ({ events }) => formatCount(events), look: "num" },
-            { head: "bytes", cell: ({ bytes }) => formatBytes(bytes), look: "num" },
-            {
-              head: "commands",
-              cell: (each) => (each.accepts_commands ? "accepted" : <span className="muted">not asked for</span>),
-            },
-          ]}
-        />
-      )}
+    <Panel title={`connected workers (${health.connections.length})`}>
+      <Table
+        rows={health.connections}
+        keyOf={(each) => each.id}
+        none="No worker is connected. Clients that post over HTTP are not listed."
+        columns={[
+          { head: "worker", cell: ({ worker }) => worker || <span className="muted">no worker id</span> },
+          {
+            head: "run",
+            cell: ({ run }) => (run === null ? "–" : <RunLink id={run}>{names.get(run) ?? run}</RunLink>),
+          },
+          { head: "by", cell: ({ transport }) => transport, look: "muted" },
+          { head: "peer", cell: ({ peer }) => <code>{peer}</code> },
+          { head: "since", cell: ({ since_ns }) => <When ns={since_ns} /> },
+          { head: "events", cell: ({ events }) => formatCount(events), look: "num" },
+          { head: "bytes", cell: ({ bytes }) => formatBytes(bytes), look: "num" },
+          {
+            head: "commands",
+            cell: (each) => (each.accepts_commands ? "accepted" : <span className="muted">not asked for</span>),
+          },
+        ]}
+      />
     </Panel>
   );
 }
@@ -197,29 +194,22 @@ function Faults() {
   // The counts of all reasons stay in sight while one of them is looked at.
   const all = useApi("faults", { query: { limit: 1 } }, { refetchMs: 5_000 });
   return (
-    <section className="panel" aria-label="Faults">
-      <header className="row panel-head wrap">
-        <h3>faults</h3>
-        {Object.entries(all.data?.codes ?? {}).map(([each, count]) => (
-          <Button
-            key={each}
-            look="small"
-            aria-pressed={each === code}
-            onClick={() => setCode(each === code ? null : each)}
-          >
-            {each} <span className="muted">{formatCount(count)}</span>
-          </Button>
-        ))}
-      </header>
-      <Answer of={faults} rows={2}>
-        {(data) =>
-          data.faults.length === 0 ? (
-            <p className="panel-body muted">Everything that arrived was understood.</p>
-          ) : (
-            <FaultList faults={data.faults} />
-          )
-        }
-      </Answer>
-    </section>
+    <AnswerPanel
+      title="faults"
+      label="Faults"
+      side={Object.entries(all.data?.codes ?? {}).map(([each, count]) => (
+        <Button
+          key={each}
+          look="small"
+          aria-pressed={each === code}
+          onClick={() => setCode(each === code ? null : each)}
+        >
+          {each} <span className="muted">{formatCount(count)}</span>
+        </Button>
+      ))}
+      of={faults}
+    >
+      {(data) => <FaultList faults={data.faults} />}
+    </AnswerPanel>
   );
 }

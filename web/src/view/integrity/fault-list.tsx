@@ -9,6 +9,13 @@ import { formatBytes } from "../../text/format-number.ts";
 import { toHexRows } from "../../text/hex-rows.ts";
 
 export function FaultList({ faults }: { readonly faults: readonly FaultRow[] }) {
+  if (faults.length === 0) {
+    return (
+      <p className="panel-body badge status-completed">
+        <Icon name="check" size={14} /> Everything that arrived was understood.
+      </p>
+    );
+  }
   return (
     <ul>
       {faults.map((fault) => (

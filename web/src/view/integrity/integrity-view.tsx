@@ -4,10 +4,8 @@ import type { WorkerSequence } from "#api/contract/record.ts";
 import { hasTrait } from "#protocol/facts.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
-import { Icon } from "../../part/icon.tsx";
 import { MetricName } from "../../part/name.tsx";
-import { Answer } from "../../part/notice.tsx";
-import { Page, Panel } from "../../part/panel.tsx";
+import { AnswerPanel, Page, Panel } from "../../part/panel.tsx";
 import { RunLink } from "../../part/run-link.tsx";
 import { Alarming, Table } from "../../part/table.tsx";
 import { describeProblem } from "../../text/describe-problem.ts";
@@ -34,32 +32,23 @@ function Sequences() {
   const { run } = useRunClock();
   const gaps = useApi("gaps", { params: { id: run.id } });
   return (
-    <Panel title="sequence numbers" label="Sequence numbers">
-      <Answer of={gaps} rows={3}>
-        {(data) =>
-          data.sequences.length === 0 ? (
-            <p className="panel-body muted">
-              These records carry no sequence numbers, so a loss before they reached this server cannot be seen here.
-            </p>
-          ) : (
-            <div className="table-scroll">
-              <Table
-                rows={data.sequences}
-                keyOf={(row) => `${row.worker} ${row.incarnation}`}
-                columns={[
-                  { head: "worker", cell: (row) => <WorkerName sequence={row} /> },
-                  { head: "received", cell: (row) => formatCount(row.received), look: "num" },
-                  { head: "duplicates", cell: (row) => formatCount(row.duplicates), look: "num" },
-                  { head: "missing", cell: (row) => <Alarming count={row.missing} />, look: "num" },
-                  { head: "conflicts", cell: (row) => formatCount(row.conflicts), look: "num" },
-                  { head: "over the sequence", cell: (row) => <SequenceBar sequence={row} />, width: "45%" },
-                ]}
-              />
-            </div>
-          )
-        }
-      </Answer>
-    </Panel>
+    <AnswerPanel title="sequence numbers" label="Sequence numbers" of={gaps}>
+      {(data) => (
+        <Table
+          rows={data.sequences}
+          keyOf={(row) => `${row.worker} ${row.incarnation}`}
+          none="These records carry no sequence numbers, so a loss before they reached this server cannot be seen here."
+          columns={[
+            { head: "worker", cell: (row) => <WorkerName sequence={row} /> },
+            { head: "received", cell: (row) => formatCount(row.received), look: "num" },
+            { head: "duplicates", cell: (row) => formatCount(row.duplicates), look: "num" },
+            { head: "missing", cell: (row) => <Alarming count={row.missing} />, look: "num" },
+            { head: "conflicts", cell: (row) => formatCount(row.conflicts), look: "num" },
+            { head: "over the sequence", cell: (row) => <SequenceBar sequence={row} />, width: "45%" },
+          ]}
+        />
+      )}
+    </AnswerPanel>
   );
 }
 
@@ -100,34 +89,37 @@ function Completeness() {
   const { run } = useRunClock();
   const completeness = useApi("completeness", { params: { id: run.id } });
   return (
-    <Panel title="pipeline records" label="Completeness" side={<RunLink id={run.id} view="pipeline" />}>
-      <Answer of={completeness} rows={3}>
-        {({ status, summary, ...data }) => (
-          <dl className="facts panel-body">
-            <dt>verdict</dt>
-            <dd className={status === "complete" ? "status-completed" : "status-warn"}>
-              {status}
-              {status === "complete"
-                ? " — every edge of the record arrived; whether the run succeeded is another question"
-                : ""}
-            </dd>
-            <dt>nodes</dt>
-            <dd>
-              {summary.nodes_observed} of {summary.nodes_total_expected ?? "an unknown number"}
-              {summary.coverage_pct === null ? "" : ` (${formatPercent(summary.coverage_pct / 100)})`}
-            </dd>
-            <dt>start, end</dt>
-            <dd>
-              {summary.has_start ? "start arrived" : "no start"}, {summary.has_end ? "end arrived" : "no end"}
-            </dd>
-            <Names name="problems" list={data.problems.map(describeProblem)} />
-            <Names name="never ran" list={data.missing_nodes} />
-            <Names name="not declared" list={data.orphan_nodes} />
-            <Names name="not finished" list={data.nonterminal_nodes} />
-          </dl>
-        )}
-      </Answer>
-    </Panel>
+    <AnswerPanel
+      title="pipeline records"
+      label="Completeness"
+      side={<RunLink id={run.id} view="pipeline" />}
+      of={completeness}
+    >
+      {({ status, summary, ...data }) => (
+        <dl className="facts panel-body">
+          <dt>verdict</dt>
+          <dd className={status === "complete" ? "status-completed" : "status-warn"}>
+            {status}
+            {status === "complete"
+              ? " — every edge of the record arrived; whether the run succeeded is another question"
+              : ""}
+          </dd>
+          <dt>nodes</dt>
+          <dd>
+            {summary.nodes_observed} of {summary.nodes_total_expected ?? "an unknown number"}
+            {summary.coverage_pct === null ? "" : ` (${formatPercent(summary.coverage_pct / 100)})`}
+          </dd>
+          <dt>start, end</dt>
+          <dd>
+            {summary.has_start ? "start arrived" : "no start"}, {summary.has_end ? "end arrived" : "no end"}
+          </dd>
+          <Names name="problems" list={data.problems.map(describeProblem)} />
+          <Names name="never ran" list={data.missing_nodes} />
+          <Names name="not declared" list={data.orphan_nodes} />
+          <Names name="not finished" list={data.nonterminal_nodes} />
+        </dl>
+      )}
+    </AnswerPanel>
   );
 }
 
@@ -175,19 +167,9 @@ function Faults() {
   const { run } = useRunClock();
   const faults = useApi("runFaults", { params: { id: run.id }, query: { limit: 200 } });
   return (
-    <Panel title="faults" label="Faults">
-      <Answer of={faults} rows={2}>
-        {(data) =>
-          data.faults.length === 0 ? (
-            <p className="panel-body badge status-completed">
-              <Icon name="check" size={14} /> Everything that arrived was understood.
-            </p>
-          ) : (
-            <FaultList faults={data.faults} />
-          )
-        }
-      </Answer>
-    </Panel>
+    <AnswerPanel title="faults" label="Faults" of={faults}>
+      {(data) => <FaultList faults={data.faults} />}
+    </AnswerPanel>
   );
 }
 

@@ -106,7 +106,7 @@ function useColourFields(launch: LaunchAnswer, chosen: string): string[] {
   const shown = cells.find(({ status }) => status === "completed") ?? cells[0];
   const id = shown?.run ?? "";
   const answer = useApi("metrics", { params: { id } }, { enabled: id !== "" });
-  const metrics = answer.data?.metrics.map(({ key, phase }) => `metrics.${panelId(key, phase)}.last`) ?? [];
+  const metrics = answer.data?.metrics.map((each) => `metrics.${panelId(each)}.last`) ?? [];
   return [...new Set(["duration", ...metrics, chosen])];
 }
 
@@ -229,7 +229,7 @@ function CellBox({ cell, heat, best, metric }: CellBoxProps) {
 
 function CellTable({ launch, metric }: { readonly launch: LaunchAnswer; readonly metric: string }) {
   return (
-    <section className="panel table-scroll" aria-label="Runs of the launch">
+    <section className="panel" aria-label="Runs of the launch">
       <Table
         rows={launch.grid}
         keyOf={(cell) => cell.index ?? cell.run ?? ""}

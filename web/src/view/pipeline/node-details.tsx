@@ -3,11 +3,11 @@
 import { useState } from "react";
 import type { GraphNode } from "#api/contract/pipeline.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
-import { AsideHead } from "../../part/aside-head.tsx";
 import { Button } from "../../part/button.tsx";
 import { Fact, IdFact } from "../../part/facts.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { JsonView } from "../../part/json-view.tsx";
+import { Details } from "../../part/panel.tsx";
 import { Status } from "../../part/status.tsx";
 import { Table } from "../../part/table.tsx";
 import { toOffsetNs } from "../../text/format-time.ts";
@@ -28,8 +28,7 @@ export function NodeDetails({ node, failed, onClose }: NodeDetailsProps) {
     setWindow({ from, to: Math.max(from + 1e6, toOffsetNs(node.end_ns, startNs)) });
   };
   return (
-    <aside className="details node-details" aria-label={`Node ${node.label}`}>
-      <AsideHead title={node.label} hint={node.processor} onClose={onClose} />
+    <Details label={`Node ${node.label}`} title={node.label} hint={node.processor} onClose={onClose}>
       <div className="row wrap">
         <Status status={node.status} />
         {node.executions > 1 ? <span className="chip">ran {node.executions} times</span> : null}
@@ -107,7 +106,7 @@ export function NodeDetails({ node, failed, onClose }: NodeDetailsProps) {
           {raw ? <JsonView text={node.record} /> : null}
         </>
       )}
-    </aside>
+    </Details>
   );
 }
 

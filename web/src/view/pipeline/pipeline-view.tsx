@@ -7,7 +7,7 @@ import { largestOf } from "#base/extremes.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import type { TimeWindow } from "../../clock/window.ts";
 import { useApi } from "../../data/use-api.ts";
-import { Button } from "../../part/button.tsx";
+import { Button, IconButton } from "../../part/button.tsx";
 import { Answer, CommandLine, Empty, Loading } from "../../part/notice.tsx";
 import { useSize } from "../../part/use-size.ts";
 import { toOffsetNs } from "../../text/format-time.ts";
@@ -125,16 +125,8 @@ interface ZoomProps {
 function Zoom({ zoom, isFit, onZoom }: ZoomProps) {
   return (
     <div className="pipeline-zoom no-print">
-      <Button look="small icon" aria-label="Zoom out" onClick={() => onZoom(Math.max(0.25, zoom / 1.25))}>
-        −
-      </Button>
-      <Button
-        look="small icon"
-        icon="plus"
-        iconPx={12}
-        aria-label="Zoom in"
-        onClick={() => onZoom(Math.min(2, zoom * 1.25))}
-      />
+      <IconButton look="small" icon="minus" label="Zoom out" onClick={() => onZoom(Math.max(0.25, zoom / 1.25))} />
+      <IconButton look="small" icon="plus" label="Zoom in" onClick={() => onZoom(Math.min(2, zoom * 1.25))} />
       <Button look="small" aria-pressed={isFit} onClick={() => onZoom(null)}>
         fit
       </Button>

@@ -52,7 +52,7 @@ function Found({ found, run }: { readonly found: PostMortem; readonly run: strin
         </p>
       ))}
       {found.traceback === "" ? null : (
-        <Panel title="traceback" body="table-scroll">
+        <Panel title="traceback" body="">
           <pre className="traceback">{found.traceback}</pre>
         </Panel>
       )}
@@ -71,7 +71,7 @@ function Lines({ found, run }: { readonly found: PostMortem; readonly run: strin
     </RunLink>
   );
   return (
-    <Panel title="lines that tell" side={all} body="table-scroll">
+    <Panel title="lines that tell" side={all} body="">
       <pre className="traceback">
         {found.lines
           .map(({ ts_ns, worker, text }) => `${formatClock(toMs(ts_ns))} ${worker === "" ? "" : `${worker} `}${text}`)
@@ -83,7 +83,7 @@ function Lines({ found, run }: { readonly found: PostMortem; readonly run: strin
 
 function Workers({ found }: { readonly found: PostMortem }) {
   return (
-    <Panel title="last signs of life" body="table-scroll">
+    <Panel title="last signs of life">
       <Table
         rows={found.workers}
         keyOf={({ worker }) => worker}
@@ -105,7 +105,7 @@ function Workers({ found }: { readonly found: PostMortem }) {
 
 function Open({ found }: { readonly found: PostMortem }) {
   return (
-    <Panel title="open when it died" body="table-scroll">
+    <Panel title="open when it died">
       <Table
         rows={found.open}
         keyOf={({ id }) => id}
@@ -128,7 +128,7 @@ function Open({ found }: { readonly found: PostMortem }) {
 function Metrics({ found }: { readonly found: PostMortem }) {
   const oddOf = ({ nan, pos_inf, neg_inf }: PostMortem["metrics"][number]) => nan + pos_inf + neg_inf;
   return (
-    <Panel title="last metrics" body="table-scroll">
+    <Panel title="last metrics">
       <Table
         look="metrics-table"
         rows={found.metrics}

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { Alert } from "#api/contract/rule.ts";
 import { useLiveStream } from "../../data/use-live.ts";
-import { Button } from "../../part/button.tsx";
+import { IconButton } from "../../part/button.tsx";
 import { Icon } from "../../part/icon.tsx";
 import "./rules.css";
 
@@ -35,7 +35,7 @@ export function AlertToast() {
       <Link to="/runs/$id" params={{ id: alert.run }} className="grow" onClick={() => setAlert(null)}>
         <strong>{alert.rule}</strong> {alert.text}
       </Link>
-      <Button look="quiet icon" icon="cross" aria-label="Close" onClick={() => setAlert(null)} />
+      <IconButton icon="cross" label="Close" onClick={() => setAlert(null)} />
     </div>
   );
 }

@@ -1,11 +1,10 @@
 // A rule made on the page. It is a dry run until somebody arms it.
 
-import { type ComponentProps, type FormEvent, Fragment, useState } from "react";
+import { type ComponentProps, Fragment, useState } from "react";
 import { ruleKindNames } from "#api/contract/rule.ts";
 import { useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
-import { Dialog } from "../../part/dialog.tsx";
-import { Problem } from "../../part/notice.tsx";
+import { Confirm } from "../../part/dialog.tsx";
 
 const commands = [
   ["", "nothing but telling"],
@@ -36,9 +35,7 @@ const fields: readonly Asked[] = [
 export function NewRule() {
   const [open, setOpen] = useState(false);
   const put = useChange("putRule", ["rules", "audit"]);
-  const send = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const given = new FormData(event.currentTarget);
+  const send = (given: FormData) => {
     const text = (name: string) => String(given.get(name) ?? "").trim();
     const filled = ["filter", "metric", "when", "webhook", "for"].filter((name) => text(name) !== "");
     const rule = {
@@ -53,30 +50,28 @@ export function NewRule() {
       <Button look="small" icon="plus" onClick={() => setOpen(true)}>
         new rule
       </Button>
-      <Dialog title="New rule" open={open} onClose={() => setOpen(false)}>
-        <form className="rule-form" onSubmit={send}>
-          {fields.map(({ name, label, options, input }) => (
-            <Fragment key={name}>
-              <label htmlFor={`rule-${name}`}>{label}</label>
-              {options === undefined ? (
-                <input id={`rule-${name}`} name={name} className="field" {...input} />
-              ) : (
-                <select id={`rule-${name}`} name={name} className="field">
-                  {options.map(([value, text]) => (
-                    <option key={value} value={value}>
-                      {text}
-                    </option>
-                  ))}
-                </select>
-              )}
-            </Fragment>
-          ))}
-          <Problem error={put.error} />
-          <Button type="submit" look="primary" disabled={put.isPending}>
-            make it, as a dry run
-          </Button>
-        </form>
-      </Dialog>
+      {open ? (
+        <Confirm title="New rule" yes="make it, as a dry run" change={put} onYes={send} onClose={() => setOpen(false)}>
+          <div className="rule-form">
+            {fields.map(({ name, label, options, input }) => (
+              <Fragment key={name}>
+                <label htmlFor={`rule-${name}`}>{label}</label>
+                {options === undefined ? (
+                  <input id={`rule-${name}`} name={name} className="field" {...input} />
+                ) : (
+                  <select id={`rule-${name}`} name={name} className="field">
+                    {options.map(([value, text]) => (
+                      <option key={value} value={value}>
+                        {text}
+                      </option>
+                    ))}
+                  </select>
+                )}
+              </Fragment>
+            ))}
+          </div>
+        </Confirm>
+      ) : null}
     </>
   );
 }

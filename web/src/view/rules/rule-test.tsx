@@ -14,7 +14,7 @@ export function RuleTest({ name, onClose }: { readonly name: string; readonly on
   useEffect(() => mutate({ body: { name, runs: runsUsual } }), [mutate, name]);
   const fired = test.data?.tried.filter((one) => one.fired) ?? [];
   return (
-    <Dialog title={`${name} on the last runs`} open onClose={onClose}>
+    <Dialog title={`${name} on the last runs`} onClose={onClose}>
       <Problem error={test.error} />
       {test.data === undefined ? (
         test.error === null && <Loading rows={3} label="Trying" />

@@ -6,8 +6,9 @@ import { useApi, useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
 import { Confirm } from "../../part/dialog.tsx";
 import { Icon } from "../../part/icon.tsx";
-import { Answer, Problem } from "../../part/notice.tsx";
-import { Page, Panel } from "../../part/panel.tsx";
+import { Problem } from "../../part/notice.tsx";
+import { AnswerPanel, Page } from "../../part/panel.tsx";
+import { type Column, Table } from "../../part/table.tsx";
 import { AlertList } from "./alert-list.tsx";
 import { NewRule } from "./new-rule.tsx";
 import { RuleTest } from "./rule-test.tsx";
@@ -19,130 +20,112 @@ export function RulesView() {
   const [tried, setTried] = useState<string | null>(null);
   return (
     <Page>
-      <Panel title="alerts" label="Alerts">
-        <Answer of={alerts} rows={3}>
-          {(data) =>
-            data.alerts.length === 0 ? (
-              <p className="panel-body muted">No rule has fired.</p>
-            ) : (
-              <AlertList alerts={data.alerts} withRun />
-            )
-          }
-        </Answer>
-      </Panel>
-      <Panel title="rules" label="Rules" side={<NewRule />}>
-        <Answer of={rules}>
-          {(data) => (
-            <>
-              {data.watching ? null : (
-                <p className="notice warn">
-                  <Icon name="warning" /> Rules are not watched on this server: watch.rules is off.
-                </p>
-              )}
-              <RuleTable rules={data.rules} onTest={setTried} />
-            </>
-          )}
-        </Answer>
-      </Panel>
+      <AnswerPanel title="alerts" label="Alerts" of={alerts}>
+        {(data) =>
+          data.alerts.length === 0 ? (
+            <p className="panel-body muted">No rule has fired.</p>
+          ) : (
+            <AlertList alerts={data.alerts} withRun />
+          )
+        }
+      </AnswerPanel>
+      <AnswerPanel title="rules" label="Rules" side={<NewRule />} of={rules}>
+        {(data) => (
+          <>
+            {data.watching ? null : (
+              <p className="notice warn">
+                <Icon name="warning" /> Rules are not watched on this server: watch.rules is off.
+              </p>
+            )}
+            <Table
+              look="rules-table"
+              rows={data.rules}
+              keyOf={({ name }) => name}
+              columns={[...columns, { cell: (rule) => <RuleActions rule={rule} onTest={setTried} /> }]}
+            />
+          </>
+        )}
+      </AnswerPanel>
       {tried === null ? null : <RuleTest name={tried} onClose={() => setTried(null)} />}
     </Page>
   );
 }
 
-function RuleTable({
-  rules,
-  onTest,
-}: {
-  readonly rules: readonly WatchedRule[];
-  readonly onTest: (name: string) => void;
-}) {
-  return (
-    <div className="table-scroll">
-      <table className="table rules-table">
-        <thead>
-          <tr>
-            <th>rule</th>
-            <th>fires when</th>
-            <th>does</th>
-            <th>state</th>
-            <th />
-          </tr>
-        </thead>
-        <tbody>
-          {rules.map((rule) => (
-            <RuleRow key={rule.name} rule={rule} onTest={onTest} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-const hourS = 3600;
-
-function RuleRow({ rule, onTest }: { readonly rule: WatchedRule; readonly onTest: (name: string) => void }) {
-  const arm = useChange("armRule", ["rules", "audit"]);
-  const silence = useChange("silenceRule", ["rules", "audit"]);
-  const remove = useChange("deleteRule", ["rules", "audit"]);
-  const [asking, setAsking] = useState(false);
-  const params = { rule: rule.name };
-  const isSilent = rule.silenced_until_ns !== null && Number(rule.silenced_until_ns) / 1e6 > Date.now();
-  const problem = arm.error ?? silence.error ?? remove.error;
-  const does = doesWhat(rule);
-  return (
-    <tr data-rule={rule.name}>
-      <td>
+const columns: readonly Column<WatchedRule>[] = [
+  {
+    head: "rule",
+    cell: (rule) => (
+      <>
         <strong>{rule.name}</strong>
         <div className="muted">
           {rule.kind === rule.name ? rule.origin : `${rule.kind}, ${rule.origin}`}
           {filterOf(rule)}
         </div>
-      </td>
-      <td className="rule-means">{rule.means}</td>
-      <td>{does}</td>
-      <td>
-        <span className={rule.armed ? "badge status-warn" : "badge"}>
-          {isSilent ? "silenced" : rule.armed ? "armed" : "dry run"}
-        </span>
-      </td>
-      <td>
-        <span className="row wrap">
-          <Button look="small" onClick={() => onTest(rule.name)}>
-            try on past runs
+      </>
+    ),
+  },
+  { head: "fires when", cell: ({ means }) => means, look: "rule-means" },
+  { head: "does", cell: doesWhat },
+  {
+    head: "state",
+    cell: (rule) => (
+      <span className={rule.armed ? "badge status-warn" : "badge"}>
+        {isSilent(rule) ? "silenced" : rule.armed ? "armed" : "dry run"}
+      </span>
+    ),
+  },
+];
+
+const hourS = 3600;
+
+function isSilent({ silenced_until_ns }: WatchedRule): boolean {
+  return silenced_until_ns !== null && Number(silenced_until_ns) / 1e6 > Date.now();
+}
+
+function RuleActions({ rule, onTest }: { readonly rule: WatchedRule; readonly onTest: (name: string) => void }) {
+  const arm = useChange("armRule", ["rules", "audit"]);
+  const silence = useChange("silenceRule", ["rules", "audit"]);
+  const remove = useChange("deleteRule", ["rules", "audit"]);
+  const [asking, setAsking] = useState(false);
+  const params = { rule: rule.name };
+  const isQuiet = isSilent(rule);
+  return (
+    <>
+      <span className="row wrap" data-rule={rule.name}>
+        <Button look="small" onClick={() => onTest(rule.name)}>
+          try on past runs
+        </Button>
+        <Button
+          look="small"
+          onClick={() => (rule.armed ? arm.mutate({ params, body: { armed: false } }) : setAsking(true))}
+        >
+          {rule.armed ? "disarm" : "arm"}
+        </Button>
+        <Button look="small" onClick={() => silence.mutate({ params, body: { seconds: isQuiet ? 0 : 8 * hourS } })}>
+          {isQuiet ? "end silence" : "silence 8 h"}
+        </Button>
+        {rule.origin === "page" ? (
+          <Button look="small" onClick={() => remove.mutate({ params })}>
+            delete
           </Button>
-          <Button
-            look="small"
-            onClick={() => (rule.armed ? arm.mutate({ params, body: { armed: false } }) : setAsking(true))}
-          >
-            {rule.armed ? "disarm" : "arm"}
-          </Button>
-          <Button look="small" onClick={() => silence.mutate({ params, body: { seconds: isSilent ? 0 : 8 * hourS } })}>
-            {isSilent ? "end silence" : "silence 8 h"}
-          </Button>
-          {rule.origin === "page" ? (
-            <Button look="small" onClick={() => remove.mutate({ params })}>
-              delete
-            </Button>
-          ) : null}
-        </span>
-        <Problem error={problem} />
+        ) : null}
+      </span>
+      <Problem error={arm.error ?? silence.error ?? remove.error} />
+      {asking ? (
         <Confirm
           title={`Arm ${rule.name}?`}
-          open={asking}
           onClose={() => setAsking(false)}
           no="leave it a dry run"
           yes="arm it"
-          look="primary"
           change={arm}
-          onYes={() => {
-            arm.mutate({ params, body: { armed: true } });
-            setAsking(false);
-          }}
+          onYes={() => arm.mutate({ params, body: { armed: true } }, { onSuccess: () => setAsking(false) })}
         >
-          <p>From now on, when it fires, it does this by itself: {does}. Who armed it is written to the audit.</p>
+          <p>
+            From now on, when it fires, it does this by itself: {doesWhat(rule)}. Who armed it is written to the audit.
+          </p>
         </Confirm>
-      </td>
-    </tr>
+      ) : null}
+    </>
   );
 }
 

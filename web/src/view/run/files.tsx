@@ -9,8 +9,8 @@ import { useApi } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
 import { CopyButton } from "../../part/copy.tsx";
 import { Icon } from "../../part/icon.tsx";
-import { Answer, Empty } from "../../part/notice.tsx";
-import { Page, Panel } from "../../part/panel.tsx";
+import { Empty } from "../../part/notice.tsx";
+import { AnswerPanel, Page } from "../../part/panel.tsx";
 import { Table } from "../../part/table.tsx";
 import { When } from "../../part/when.tsx";
 import { formatBytes, formatFloat } from "../../text/format-number.ts";
@@ -41,28 +41,24 @@ export function Checkpoints() {
   const isBest = (each: CheckpointRow) =>
     each.ts_ns === run.best_checkpoint?.ts_ns && each.path === run.best_checkpoint.path;
   return (
-    <section className="panel" aria-label="checkpoints">
-      <header className="row panel-head">
-        <h2>checkpoints</h2>
-        {run.best_checkpoint === null ? null : <BestLine best={run.best_checkpoint} />}
-      </header>
-      <Answer of={checkpoints}>
-        {(data) => (
-          <div className="table-scroll">
-            <Table
-              rows={data.checkpoints}
-              keyOf={(each) => `${each.ts_ns} ${each.path} ${each.worker}`}
-              columns={[
-                { head: "step", cell: (each) => each.step ?? "–", look: "num" },
-                { head: "path", cell: (each) => <CheckpointPath checkpoint={each} isBest={isBest(each)} /> },
-                { head: "metrics", cell: (each) => metricsText(each.metrics) },
-                { head: "when", cell: (each) => <When ns={each.ts_ns} /> },
-              ]}
-            />
-          </div>
-        )}
-      </Answer>
-    </section>
+    <AnswerPanel
+      title="checkpoints"
+      side={run.best_checkpoint === null ? undefined : <BestLine best={run.best_checkpoint} />}
+      of={checkpoints}
+    >
+      {(data) => (
+        <Table
+          rows={data.checkpoints}
+          keyOf={(each) => `${each.ts_ns} ${each.path} ${each.worker}`}
+          columns={[
+            { head: "step", cell: (each) => each.step ?? "–", look: "num" },
+            { head: "path", cell: (each) => <CheckpointPath checkpoint={each} isBest={isBest(each)} /> },
+            { head: "metrics", cell: (each) => metricsText(each.metrics) },
+            { head: "when", cell: (each) => <When ns={each.ts_ns} /> },
+          ]}
+        />
+      )}
+    </AnswerPanel>
   );
 }
 
@@ -91,31 +87,27 @@ function Artifacts() {
   const { run } = useRunClock();
   const artifacts = useApi("artifacts", { params: { id: run.id }, query: { limit: 1000 } });
   return (
-    <Panel title="artifacts">
-      <Answer of={artifacts}>
-        {(data) => (
-          <div className="table-scroll">
-            <table className="table">
-              <thead>
-                <tr>
-                  <th>name</th>
-                  <th>type</th>
-                  <th>path</th>
-                  <th className="num">size</th>
-                  <th>checksum</th>
-                  <th>when</th>
-                </tr>
-              </thead>
-              <tbody>
-                {data.artifacts.map((each) => (
-                  <Artifact key={`${each.ts_ns} ${each.name} ${each.path}`} run={run.id} file={each} />
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
-      </Answer>
-    </Panel>
+    <AnswerPanel title="artifacts" of={artifacts}>
+      {(data) => (
+        <table className="table">
+          <thead>
+            <tr>
+              <th>name</th>
+              <th>type</th>
+              <th>path</th>
+              <th className="num">size</th>
+              <th>checksum</th>
+              <th>when</th>
+            </tr>
+          </thead>
+          <tbody>
+            {data.artifacts.map((each) => (
+              <Artifact key={`${each.ts_ns} ${each.name} ${each.path}`} run={run.id} file={each} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </AnswerPanel>
   );
 }
 

@@ -6,9 +6,9 @@ import type { Run, RunSummary } from "#api/contract/run.ts";
 import { useApi, useChange } from "../../data/use-api.ts";
 import { useSettled } from "../../data/use-settled.ts";
 import { Button } from "../../part/button.tsx";
-import { Confirm, Dialog } from "../../part/dialog.tsx";
-import { Form, TextField } from "../../part/field.tsx";
-import { Answer, Problem } from "../../part/notice.tsx";
+import { Confirm } from "../../part/dialog.tsx";
+import { TextField } from "../../part/field.tsx";
+import { Answer } from "../../part/notice.tsx";
 import { toggled } from "../../part/toggled.ts";
 import { When } from "../../part/when.tsx";
 import { countOf } from "../../text/format-number.ts";
@@ -16,24 +16,15 @@ import { toMs } from "../../text/format-time.ts";
 
 interface AskProps {
   readonly run: Run;
-  readonly open: boolean;
   readonly onClose: () => void;
 }
 
 /** Routes whose answers a join changes. */
 export const staleAfterJoin = ["run", "runs", "metrics", "series", "snapshots", "commands"] as const;
 
-export function JoinDialog({ run, open, onClose }: AskProps) {
-  return (
-    <Dialog title={`Join runs to ${run.name}`} open={open} onClose={onClose}>
-      <JoinForm run={run} onClose={onClose} />
-    </Dialog>
-  );
-}
-
 const shownMax = 12;
 
-function JoinForm({ run, onClose }: Omit<AskProps, "open">) {
+export function JoinDialog({ run, onClose }: AskProps) {
   const join = useChange("joinRuns", staleAfterJoin);
   const [find, setFind] = useState("");
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -44,9 +35,13 @@ function JoinForm({ run, onClose }: Omit<AskProps, "open">) {
     { keep: true },
   );
   return (
-    <Form
-      className="stack"
-      onSubmit={() => join.mutate({ params: { id: run.id }, body: { ids: [...chosen] } }, { onSuccess: onClose })}
+    <Confirm
+      title={`Join runs to ${run.name}`}
+      yes={`join ${chosen.size === 0 ? "" : countOf(chosen.size, "run")}`}
+      ready={chosen.size > 0}
+      change={join}
+      onYes={() => join.mutate({ params: { id: run.id }, body: { ids: [...chosen] } }, { onSuccess: onClose })}
+      onClose={onClose}
     >
       <p>
         Their spans, metrics, logs and files are shown as this run's from then on, also those that still come. Nothing
@@ -69,15 +64,7 @@ function JoinForm({ run, onClose }: Omit<AskProps, "open">) {
           </fieldset>
         )}
       </Answer>
-      <Problem error={join.error} />
-      <div className="row">
-        <span className="grow" />
-        <Button onClick={onClose}>cancel</Button>
-        <Button type="submit" look="primary" disabled={chosen.size === 0 || join.isPending}>
-          join {chosen.size === 0 ? "" : countOf(chosen.size, "run")}
-        </Button>
-      </div>
-    </Form>
+    </Confirm>
   );
 }
 
@@ -109,12 +96,11 @@ function nearest(runs: readonly RunSummary[], run: Run): RunSummary[] {
     .slice(0, shownMax);
 }
 
-export function PartDialog({ run, open, onClose }: AskProps) {
+export function PartDialog({ run, onClose }: AskProps) {
   const part = useChange("partRuns", staleAfterJoin);
   return (
     <Confirm
       title="Part joined runs"
-      open={open}
       onClose={onClose}
       no="keep them joined"
       yes="part all"

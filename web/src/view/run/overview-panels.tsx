@@ -2,7 +2,7 @@
 // and the last lines.
 
 import type { Run } from "#api/contract/run.ts";
-import { groupMetrics, panelId, panelTitle } from "../../chart/metric-groups.ts";
+import { groupMetrics, type MetricPanel, panelId, panelTitle } from "../../chart/metric-groups.ts";
 import { Spark } from "../../chart/spark.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
@@ -48,22 +48,23 @@ export function KeyCurves({ run }: { readonly run: Run }) {
   return (
     <section className="tiles" aria-label="Key curves">
       {panels.map((panel) => (
-        <KeyCurve key={`${panel.key} ${panel.phase}`} run={run} metric={panel.key} phase={panel.phase} />
+        <KeyCurve key={panelId(panel)} run={run} metric={panel} />
       ))}
     </section>
   );
 }
 
-function KeyCurve({ run, metric, phase }: { readonly run: Run; readonly metric: string; readonly phase: string }) {
+function KeyCurve({ run, metric }: { readonly run: Run; readonly metric: MetricPanel }) {
+  const { key, phase } = metric;
   const answer = useApi(
     "series",
-    { body: { runs: [run.id], keys: [metric], phase, axis: "time", buckets: 160 } },
+    { body: { runs: [run.id], keys: [key], phase, axis: "time", buckets: 160 } },
     { keep: true, staleMs: 10_000 },
   );
   const series = answer.data?.series[0];
-  const name = panelTitle(metric, phase);
+  const name = panelTitle(metric);
   return (
-    <RunLink id={run.id} view="charts" search={{ panel: panelId(metric, phase) }} look="panel stack key-curve">
+    <RunLink id={run.id} view="charts" search={{ panel: panelId(metric) }} look="panel stack key-curve">
       <span className="row">
         <Name>{name}</Name>
         <span className="grow" />
@@ -76,14 +77,7 @@ function KeyCurve({ run, metric, phase }: { readonly run: Run; readonly metric: 
       ) : series === undefined ? (
         <output className="skeleton" aria-label="Loading" style={{ height: 72 }} />
       ) : (
-        <Spark
-          last={series.last}
-          min={series.min}
-          max={series.max}
-          width={300}
-          height={72}
-          label={`${name} over time`}
-        />
+        <Spark {...series} width={300} height={72} label={`${name} over time`} />
       )}
     </RunLink>
   );

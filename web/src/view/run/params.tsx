@@ -6,8 +6,7 @@ import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { CopyButton } from "../../part/copy.tsx";
 import { TextField } from "../../part/field.tsx";
-import { Answer } from "../../part/notice.tsx";
-import { Page, Panel } from "../../part/panel.tsx";
+import { AnswerPanel, Page, Panel } from "../../part/panel.tsx";
 import { Table } from "../../part/table.tsx";
 import { WholeRecord } from "../../part/whole-record.tsx";
 
@@ -35,23 +34,25 @@ export function ParamTables({ search }: { readonly search: string }) {
   const source = Object.entries(run.source).filter(([name, value]) => found(`${name} ${value}`));
   return (
     <div className="columns">
-      <Panel title="parameters" side={<CopyButton text={() => toJson(run.params)} label="copy all as JSON" />}>
-        <Answer of={params}>
-          {(data) => (
-            <Table
-              look="param-table"
-              rows={data.params.filter((param) => found(`${param.name} ${param.value}`))}
-              keyOf={(param) => `${param.name} ${param.worker} ${param.origin}`}
-              none={data.params.length === 0 ? "No parameters were sent." : ""}
-              columns={[
-                { cell: ({ name }) => <span title={name}>{name}</span>, look: "muted" },
-                { cell: (param) => <ParamValue run={run.id} param={param} /> },
-                { cell: ({ origin, worker }) => `${origin === "param" ? "" : origin} ${worker}`, look: "muted num" },
-              ]}
-            />
-          )}
-        </Answer>
-      </Panel>
+      <AnswerPanel
+        title="parameters"
+        side={<CopyButton text={() => toJson(run.params)} label="copy all as JSON" />}
+        of={params}
+      >
+        {(data) => (
+          <Table
+            look="param-table"
+            rows={data.params.filter((param) => found(`${param.name} ${param.value}`))}
+            keyOf={(param) => `${param.name} ${param.worker} ${param.origin}`}
+            none={data.params.length === 0 ? "No parameters were sent." : ""}
+            columns={[
+              { cell: ({ name }) => <span title={name}>{name}</span>, look: "muted" },
+              { cell: (param) => <ParamValue run={run.id} param={param} /> },
+              { cell: ({ origin, worker }) => `${origin === "param" ? "" : origin} ${worker}`, look: "muted num" },
+            ]}
+          />
+        )}
+      </AnswerPanel>
       <TextTable title="environment" rows={env} none="No environment was sent." />
       <TextTable title="source" rows={source} none="No source was sent." />
     </div>

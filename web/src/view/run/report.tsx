@@ -7,7 +7,7 @@ import { plainChoices } from "../../chart/plot-model.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
-import { Panel } from "../../part/panel.tsx";
+import { Page, Panel } from "../../part/panel.tsx";
 import "../charts/charts.css";
 import { ChartPanel } from "../charts/panel.tsx";
 import { useChartEvents } from "../charts/use-chart-events.ts";
@@ -28,25 +28,23 @@ export function Report() {
     };
   }, [run.name]);
   return (
-    <div className="scroll">
-      <div className="page report stack">
-        <p className="row no-print">
-          <Button look="primary" icon="image" onClick={() => window.print()}>
-            print
-          </Button>
-          <span className="muted">or save it as PDF; charts show the shared window when there is one</span>
-        </p>
-        <OverviewPanels run={run} />
-        {run.counts.metrics === 0 ? null : <ReportCharts />}
-        <ParamTables search="" />
-        {run.counts.spans + run.counts.nodes === 0 ? null : (
-          <Panel title="time by span" label="Time by span">
-            <SummaryTable onName={() => undefined} />
-          </Panel>
-        )}
-        {run.counts.checkpoints === 0 ? null : <Checkpoints />}
-      </div>
-    </div>
+    <Page>
+      <p className="row no-print">
+        <Button look="primary" icon="image" onClick={() => window.print()}>
+          print
+        </Button>
+        <span className="muted">or save it as PDF; charts show the shared window when there is one</span>
+      </p>
+      <OverviewPanels run={run} />
+      {run.counts.metrics === 0 ? null : <ReportCharts />}
+      <ParamTables search="" />
+      {run.counts.spans + run.counts.nodes === 0 ? null : (
+        <Panel title="time by span" label="Time by span">
+          <SummaryTable onName={() => undefined} />
+        </Panel>
+      )}
+      {run.counts.checkpoints === 0 ? null : <Checkpoints />}
+    </Page>
   );
 }
 
@@ -55,7 +53,7 @@ function ReportCharts() {
   const { run, startNs } = useRunClock();
   const metrics = useApi("metrics", { params: { id: run.id } });
   const events = useChartEvents();
-  const tail = useMemo(() => createLiveTail(startNs), [startNs]);
+  const live = useMemo(() => ({ tail: createLiveTail(startNs), version: 0 }), [startNs]);
   const panels = groupMetrics(metrics.data?.metrics ?? [], "").flatMap((group) =>
     group.panels.map((panel): MetricPanel => ({ ...panel, label: labelOf(panel) })),
   );
@@ -70,10 +68,8 @@ function ReportCharts() {
             choices={plainChoices}
             byWorker={false}
             events={events}
-            tail={tail}
-            version={0}
+            live={live}
             height={160}
-            expanded={false}
           />
         ))}
       </div>

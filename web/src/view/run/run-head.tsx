@@ -5,7 +5,7 @@ import { useState } from "react";
 import type { Run } from "#api/contract/run.ts";
 import { urlOf } from "../../data/client.ts";
 import { useApi, useChange } from "../../data/use-api.ts";
-import { Button } from "../../part/button.tsx";
+import { IconButton } from "../../part/button.tsx";
 import { Confirm } from "../../part/dialog.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Menu } from "../../part/menu.tsx";
@@ -101,22 +101,15 @@ function Steer({ run }: { readonly run: Run }) {
   const how = open ? undefined : (commands.data?.how ?? "");
   return (
     <>
-      <Button
-        look="icon"
+      <IconButton
+        look=""
         icon={paused ? "play" : "pause"}
-        aria-label={paused ? "Resume…" : "Pause…"}
-        title={how ?? (paused ? "resume" : "pause")}
+        label={paused ? "Resume…" : "Pause…"}
+        title={how}
         disabled={!open}
         onClick={() => ask(paused ? "resume" : "pause")}
       />
-      <Button
-        look="icon"
-        icon="stop"
-        aria-label="Stop…"
-        title={how ?? "stop"}
-        disabled={!open}
-        onClick={() => ask("stop")}
-      />
+      <IconButton look="" icon="stop" label="Stop…" title={how} disabled={!open} onClick={() => ask("stop")} />
     </>
   );
 }
@@ -172,7 +165,7 @@ function Integrity({ run }: { readonly run: Run }) {
 function Actions({ run }: { readonly run: Run }) {
   const navigate = useNavigate();
   const [asking, setAsking] = useState<"edit" | "join" | "part" | "delete" | null>(null);
-  const remove = useChange("deleteRun", ["runs"]);
+  const close = () => setAsking(null);
   const archive = useChange("patchRun", ["run", "runs"]);
   const save = (format: "jsonl" | "chrome" | "csv") => {
     const query = format === "csv" ? { format, kind: "metrics" as const } : { format };
@@ -181,7 +174,7 @@ function Actions({ run }: { readonly run: Run }) {
   return (
     <>
       <Menu
-        trigger={<Button look="icon" icon="more" iconPx={16} aria-label="More actions" />}
+        trigger={<IconButton look="" icon="more" label="More actions" />}
         entries={[
           { label: "Edit name, tags, notes", icon: "tag", act: () => setAsking("edit") },
           {
@@ -209,24 +202,31 @@ function Actions({ run }: { readonly run: Run }) {
           { label: "Delete", icon: "trash", danger: true, act: () => setAsking("delete") },
         ]}
       />
-      <EditDialog run={run} open={asking === "edit"} onClose={() => setAsking(null)} />
-      <JoinDialog run={run} open={asking === "join"} onClose={() => setAsking(null)} />
-      <PartDialog run={run} open={asking === "part"} onClose={() => setAsking(null)} />
-      <Confirm
-        title={`Delete ${run.name}`}
-        open={asking === "delete"}
-        onClose={() => setAsking(null)}
-        no="keep it"
-        yes="delete the run"
-        look="danger"
-        change={remove}
-        onYes={() => remove.mutate({ params: { id: run.id } }, { onSuccess: () => void navigate({ to: "/runs" }) })}
-      >
-        <p>
-          Its rows and blobs are removed from this server. A job that is still running starts it again with its next
-          record.
-        </p>
-      </Confirm>
+      {asking === "edit" ? <EditDialog run={run} onClose={close} /> : null}
+      {asking === "join" ? <JoinDialog run={run} onClose={close} /> : null}
+      {asking === "part" ? <PartDialog run={run} onClose={close} /> : null}
+      {asking === "delete" ? <DeleteDialog run={run} onClose={close} /> : null}
     </>
+  );
+}
+
+function DeleteDialog({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
+  const navigate = useNavigate();
+  const remove = useChange("deleteRun", ["runs"]);
+  return (
+    <Confirm
+      title={`Delete ${run.name}`}
+      onClose={onClose}
+      no="keep it"
+      yes="delete the run"
+      look="danger"
+      change={remove}
+      onYes={() => remove.mutate({ params: { id: run.id } }, { onSuccess: () => void navigate({ to: "/runs" }) })}
+    >
+      <p>
+        Its rows and blobs are removed from this server. A job that is still running starts it again with its next
+        record.
+      </p>
+    </Confirm>
   );
 }

@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import type { FieldInfo } from "#api/contract/run.ts";
-import { Button } from "../../part/button.tsx";
+import { Button, IconButton } from "../../part/button.tsx";
 import { TextField } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Popover } from "../../part/popover.tsx";
@@ -52,28 +52,22 @@ export function ColumnPicker({ fields, choice, usual, onChange, onReset }: Colum
               <input type="checkbox" checked onChange={() => onChange(hideColumn(choice, field))} />
               <span className="clip">{headingOf(field)}</span>
             </label>
-            <Button
-              look="quiet small icon"
+            <IconButton
               icon="pin"
-              iconPx={12}
-              aria-label={`Pin ${field}`}
+              label={`Pin ${field}`}
               aria-pressed={pinned.includes(field)}
               onClick={() => onChange(pinColumn(choice, field))}
             />
-            <Button
-              look="quiet small icon"
+            <IconButton
               icon="up"
-              iconPx={12}
+              label={`Move ${field} left`}
               disabled={i === 0}
-              aria-label={`Move ${field} left`}
               onClick={() => onChange(moveColumn(choice, field, -1))}
             />
-            <Button
-              look="quiet small icon"
+            <IconButton
               icon="down"
-              iconPx={12}
+              label={`Move ${field} right`}
               disabled={i === columns.length - 1}
-              aria-label={`Move ${field} right`}
               onClick={() => onChange(moveColumn(choice, field, 1))}
             />
           </li>

@@ -11,12 +11,11 @@ export const joinedMax = 101;
 
 interface JoinRunsDialogProps {
   readonly runs: readonly RunSummary[];
-  readonly open: boolean;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
-export function JoinRunsDialog({ runs, open, onClose, onDone }: JoinRunsDialogProps) {
+export function JoinRunsDialog({ runs, onClose, onDone }: JoinRunsDialogProps) {
   const join = useChange("joinRuns", staleAfterJoin);
   const [chosen, setChosen] = useState<string | null>(null);
   const stays = runs.find((run) => run.id === chosen) ?? toStay(runs);
@@ -25,11 +24,8 @@ export function JoinRunsDialog({ runs, open, onClose, onDone }: JoinRunsDialogPr
   return (
     <Confirm
       title={`Join ${runs.length} runs into one`}
-      open={open}
       onClose={onClose}
-      no="cancel"
       yes="join"
-      look="primary"
       change={join}
       onYes={() => join.mutate({ params: { id: stays.id }, body: { ids } }, { onSuccess: onDone })}
     >

@@ -7,11 +7,10 @@ import type { RunSummary } from "#api/contract/run.ts";
 import { call, urlOf } from "../../data/client.ts";
 import { useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
-import { Confirm, Dialog } from "../../part/dialog.tsx";
+import { Confirm } from "../../part/dialog.tsx";
 import { TextField } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Menu } from "../../part/menu.tsx";
-import { Problem } from "../../part/notice.tsx";
 import { saveFile } from "../../part/save-file.ts";
 import { countOf, formatCount } from "../../text/format-number.ts";
 import { JoinRunsDialog, joinedMax } from "./join-runs-dialog.tsx";
@@ -32,8 +31,9 @@ interface SelectionBarProps {
 export function SelectionBar({ runs, gathering, columns, onClear }: SelectionBarProps) {
   const navigate = useNavigate();
   const [asking, setAsking] = useState<"tag" | "join" | "delete" | null>(null);
+  const close = () => setAsking(null);
   const done = () => {
-    setAsking(null);
+    close();
     onClear();
   };
   const ids = runs.map((run) => run.id);
@@ -87,20 +87,19 @@ export function SelectionBar({ runs, gathering, columns, onClear }: SelectionBar
       <Button look="quiet" onClick={onClear}>
         clear
       </Button>
-      <TagDialog runs={runs} open={asking === "tag"} onClose={() => setAsking(null)} />
-      <JoinRunsDialog runs={runs} open={asking === "join"} onClose={() => setAsking(null)} onDone={done} />
-      <DeleteDialog runs={runs} open={asking === "delete"} onClose={() => setAsking(null)} onDone={done} />
+      {asking === "tag" ? <TagDialog runs={runs} onClose={close} /> : null}
+      {asking === "join" ? <JoinRunsDialog runs={runs} onClose={close} onDone={done} /> : null}
+      {asking === "delete" ? <DeleteDialog runs={runs} onClose={close} onDone={done} /> : null}
     </section>
   );
 }
 
 interface AskProps {
   readonly runs: readonly RunSummary[];
-  readonly open: boolean;
   readonly onClose: () => void;
 }
 
-function TagDialog({ runs, open, onClose }: AskProps) {
+function TagDialog({ runs, onClose }: AskProps) {
   const client = useQueryClient();
   const [tag, setTag] = useState("");
   const add = useMutation({
@@ -114,28 +113,24 @@ function TagDialog({ runs, open, onClose }: AskProps) {
     onSuccess: onClose,
   });
   return (
-    <Dialog
+    <Confirm
       title={`Tag ${countOf(runs.length, "run")}`}
-      open={open}
+      yes="add the tag"
+      ready={tag.trim() !== ""}
+      change={add}
+      onYes={() => add.mutate()}
       onClose={onClose}
-      foot={
-        <Button look="primary" disabled={tag.trim() === ""} onClick={() => add.mutate()}>
-          add the tag
-        </Button>
-      }
     >
       <TextField label="Tag" value={tag} onChange={setTag} />
-      <Problem error={add.error} />
-    </Dialog>
+    </Confirm>
   );
 }
 
-function DeleteDialog({ runs, open, onClose, onDone }: AskProps & { readonly onDone: () => void }) {
+function DeleteDialog({ runs, onClose, onDone }: AskProps & { readonly onDone: () => void }) {
   const remove = useChange("deleteRuns", ["runs"]);
   return (
     <Confirm
       title={`Delete ${countOf(runs.length, "run")}`}
-      open={open}
       onClose={onClose}
       no="keep them"
       yes={`delete ${countOf(runs.length, "run")}`}

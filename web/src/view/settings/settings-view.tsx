@@ -8,7 +8,7 @@ import { Button } from "../../part/button.tsx";
 import { Choice } from "../../part/choice.tsx";
 import { Form, TextField } from "../../part/field.tsx";
 import { Answer, CommandLine, Problem } from "../../part/notice.tsx";
-import { Page, Panel } from "../../part/panel.tsx";
+import { AnswerPanel, Page, Panel } from "../../part/panel.tsx";
 import { Table } from "../../part/table.tsx";
 import { toggled } from "../../part/toggled.ts";
 import { When } from "../../part/when.tsx";
@@ -51,37 +51,31 @@ function Keys() {
   const [chosen, setChosen] = useState<readonly Scope[]>(["ingest"]);
   return (
     <Panel title="API keys">
+      <Answer of={keys} rows={2}>
+        {(data) => (
+          <Table
+            rows={data.keys}
+            keyOf={(key) => key.id}
+            none="No key exists. On this machine's own address everything is open; a server that listens elsewhere needs a key."
+            columns={[
+              { head: "name", cell: (key) => key.name },
+              { head: "scopes", cell: (key) => key.scopes.join(", ") },
+              { head: "workspace", cell: (key) => key.workspace },
+              { head: "created", cell: (key) => <When ns={key.created_ns} /> },
+              { head: "last used", cell: (key) => <When ns={key.last_used_ns} /> },
+              {
+                cell: (key) => (
+                  <Button look="small danger" onClick={() => revoke.mutate({ params: { key: key.id } })}>
+                    revoke
+                  </Button>
+                ),
+                look: "num",
+              },
+            ]}
+          />
+        )}
+      </Answer>
       <div className="panel-body stack">
-        <Answer of={keys} rows={2}>
-          {(data) =>
-            data.keys.length === 0 ? (
-              <p className="muted">
-                No key exists. On this machine's own address everything is open; a server that listens elsewhere needs a
-                key.
-              </p>
-            ) : (
-              <Table
-                rows={data.keys}
-                keyOf={(key) => key.id}
-                columns={[
-                  { head: "name", cell: (key) => key.name },
-                  { head: "scopes", cell: (key) => key.scopes.join(", ") },
-                  { head: "workspace", cell: (key) => key.workspace },
-                  { head: "created", cell: (key) => <When ns={key.created_ns} /> },
-                  { head: "last used", cell: (key) => <When ns={key.last_used_ns} /> },
-                  {
-                    cell: (key) => (
-                      <Button look="small danger" onClick={() => revoke.mutate({ params: { key: key.id } })}>
-                        revoke
-                      </Button>
-                    ),
-                    look: "num",
-                  },
-                ]}
-              />
-            )
-          }
-        </Answer>
         <Form
           className="row wrap"
           onSubmit={() => create.mutate({ body: { name, scopes: [...chosen] } }, { onSuccess: () => setName("") })}
@@ -156,26 +150,21 @@ function Retention() {
 function Audit() {
   const audit = useApi("audit", { query: { limit: 50 } });
   return (
-    <Panel title="who did what" label="Audit">
-      <Answer of={audit} rows={2}>
-        {(data) =>
-          data.entries.length === 0 ? (
-            <p className="panel-body muted">No changes yet.</p>
-          ) : (
-            <Table
-              rows={data.entries}
-              keyOf={(entry) => `${entry.at_ns} ${entry.action} ${entry.target}`}
-              columns={[
-                { cell: (entry) => <When ns={entry.at_ns} /> },
-                { cell: (entry) => entry.by },
-                { cell: (entry) => entry.action },
-                { cell: (entry) => <code>{entry.target}</code> },
-                { cell: (entry) => <code className="muted">{entry.detail}</code> },
-              ]}
-            />
-          )
-        }
-      </Answer>
-    </Panel>
+    <AnswerPanel title="who did what" label="Audit" of={audit}>
+      {(data) => (
+        <Table
+          rows={data.entries}
+          keyOf={(entry) => `${entry.at_ns} ${entry.action} ${entry.target}`}
+          none="No changes yet."
+          columns={[
+            { cell: (entry) => <When ns={entry.at_ns} /> },
+            { cell: (entry) => entry.by },
+            { cell: (entry) => entry.action },
+            { cell: (entry) => <code>{entry.target}</code> },
+            { cell: (entry) => <code className="muted">{entry.detail}</code> },
+          ]}
+        />
+      )}
+    </AnswerPanel>
   );
 }

@@ -5,9 +5,9 @@ import { spanColour } from "../../chart/span-colours.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { formatWindow, type TimeWindow } from "../../clock/window.ts";
 import { useApi } from "../../data/use-api.ts";
-import { AsideHead } from "../../part/aside-head.tsx";
 import { Button } from "../../part/button.tsx";
 import { Answer } from "../../part/notice.tsx";
+import { Details } from "../../part/panel.tsx";
 import { Table } from "../../part/table.tsx";
 import { countOf, formatCount } from "../../text/format-number.ts";
 import { formatDuration, formatElapsed } from "../../text/format-time.ts";
@@ -31,8 +31,7 @@ export function AreaPanel({ area, onClose }: { readonly area: Area; readonly onC
   );
   const lanes = area.lanes.length === 1 ? "one lane" : `${area.lanes.length} lanes`;
   return (
-    <aside className="details span-details" aria-label="Selected area">
-      <AsideHead title={`${formatDuration(area.to - area.from)}, ${lanes}`} onClose={onClose} />
+    <Details label="Selected area" title={`${formatDuration(area.to - area.from)}, ${lanes}`} onClose={onClose}>
       <p className="muted">
         {formatElapsed(area.from, 1e6)} – {formatElapsed(area.to, 1e6)}
       </p>
@@ -61,6 +60,6 @@ export function AreaPanel({ area, onClose }: { readonly area: Area; readonly onC
           />
         )}
       </Answer>
-    </aside>
+    </Details>
   );
 }

@@ -3,11 +3,11 @@
 import type { SpanDetail } from "#api/contract/span.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
-import { AsideHead } from "../../part/aside-head.tsx";
 import { Button } from "../../part/button.tsx";
 import { Fact, IdFact } from "../../part/facts.tsx";
 import { JsonView } from "../../part/json-view.tsx";
 import { Answer } from "../../part/notice.tsx";
+import { Details } from "../../part/panel.tsx";
 import { Table } from "../../part/table.tsx";
 import { formatBytes, formatNumber, toNumber } from "../../text/format-number.ts";
 import { formatDuration, formatElapsed, toOffsetNs } from "../../text/format-time.ts";
@@ -22,15 +22,15 @@ interface SpanDetailsProps {
 export function SpanDetails({ id, onSelect, onClose }: SpanDetailsProps) {
   const { run, startNs, setWindow, pinCursor } = useRunClock();
   const span = useApi("span", { params: { id: run.id, span: id } });
+  const { name = "", index } = span.data ?? {};
   return (
-    <aside className="details span-details" aria-label="Span">
+    <Details label="Span" title={`${name} ${index ?? ""}`} hint={name} onClose={onClose}>
       <Answer of={span} rows={5}>
         {(data) => {
           const start = toOffsetNs(data.start_ns, startNs);
           const wall = data.end_ns === null ? null : toOffsetNs(data.end_ns, data.start_ns);
           return (
             <>
-              <AsideHead title={`${data.name} ${data.index ?? ""}`} hint={data.name} onClose={onClose} />
               {data.ancestors.length === 0 ? null : (
                 <p className="ancestors">
                   {data.ancestors_cut ? <span className="muted">… more above</span> : null}
@@ -109,7 +109,7 @@ export function SpanDetails({ id, onSelect, onClose }: SpanDetailsProps) {
           );
         }}
       </Answer>
-    </aside>
+    </Details>
   );
 }
 

@@ -1,7 +1,7 @@
 // Goes along through the views: what to see here, and the way on.
 
 import { Link } from "@tanstack/react-router";
-import { Button } from "../../part/button.tsx";
+import { Button, IconButton } from "../../part/button.tsx";
 import "./tour.css";
 import { useTourPlace, useTourSteps } from "./use-tour.ts";
 
@@ -24,7 +24,7 @@ export function TourBar() {
       ) : (
         <Go href={steps[place]?.href ?? null} word="next" onGo={() => setPlace(place + 1)} primary />
       )}
-      <Button look="quiet icon" icon="cross" aria-label="Leave the tour" onClick={() => setPlace(0)} />
+      <IconButton icon="cross" label="Leave the tour" onClick={() => setPlace(0)} />
     </aside>
   );
 }
