@@ -3,6 +3,7 @@
 
 import { type PointerEvent, useRef, useState } from "react";
 import { IconButton } from "../part/button.tsx";
+import { follow } from "../part/follow.ts";
 import { formatDuration, formatElapsed } from "../text/format-time.ts";
 import { useCursor } from "./cursor.ts";
 import { useRunClock } from "./run-clock.tsx";
@@ -20,30 +21,29 @@ interface Drag {
 export function WindowBar() {
   const clock = useRunClock();
   const track = useRef<HTMLDivElement>(null);
-  const [drag, setDrag] = useState<Drag | null>(null);
   const [draft, setDraft] = useState<TimeWindow | null>(null);
   const cursor = useCursor();
   const { limits } = clock;
   const length = limits.to - limits.from;
   const shown = draft ?? clock.window;
   const percent = (t: number) => `${Math.max(0, Math.min(100, ((t - limits.from) / length) * 100))}%`;
-  const timeAt = (event: PointerEvent) => {
+  const timeAt = (event: { readonly clientX: number }) => {
     const box = track.current?.getBoundingClientRect();
     return box === undefined ? 0 : limits.from + ((event.clientX - box.left) / box.width) * length;
   };
-  const onDown = (event: PointerEvent) => {
+  const onDown = (event: PointerEvent<HTMLElement>) => {
     const at = timeAt(event);
     const grip = ((event.target as HTMLElement).dataset["grip"] as Grip | undefined) ?? "new";
-    track.current?.setPointerCapture(event.pointerId);
-    setDrag({ grip, at, before: clock.window ?? { from: at, to: at } });
-  };
-  const onMove = (event: PointerEvent) => {
-    if (drag !== null) setDraft(dragged(drag, timeAt(event), limits));
-  };
-  const onUp = () => {
-    if (draft !== null && draft.to - draft.from > length / 500) clock.setWindow(draft);
-    setDrag(null);
-    setDraft(null);
+    const drag = { grip, at, before: clock.window ?? { from: at, to: at } };
+    const move = (moved: { readonly clientX: number }) => {
+      const next = dragged(drag, timeAt(moved), limits);
+      setDraft(next);
+      return next;
+    };
+    follow(event, move, (next) => {
+      if (next !== undefined && next.to - next.from > length / 500) clock.setWindow(next);
+      setDraft(null);
+    });
   };
   const nudge = (by: number) => {
     if (clock.window === null) return;
@@ -65,8 +65,6 @@ export function WindowBar() {
           shown === null ? "the whole run" : `${formatDuration(shown.from)} to ${formatDuration(shown.to)}`
         }
         onPointerDown={onDown}
-        onPointerMove={onMove}
-        onPointerUp={onUp}
         onDoubleClick={() => clock.setWindow(null)}
         onKeyDown={(event) => {
           if (event.key === "ArrowLeft") nudge(-0.25);

@@ -1,7 +1,7 @@
 // The edge between two parts of a view, to be moved by hand or by arrow keys. The height is remembered.
 
-import { type PointerEvent, useRef } from "react";
 import { usePreference } from "../app/preference.ts";
+import { follow } from "./follow.ts";
 
 const stepPx = 24;
 
@@ -14,12 +14,7 @@ export function useSplit(name: string): [number | null, (px: number) => void] {
 
 /** Stands right below the part whose height it changes. */
 export function Splitter({ label, onChange }: { readonly label: string; readonly onChange: (px: number) => void }) {
-  const held = useRef<{ y: number; height: number } | null>(null);
   const heightOf = (edge: Element) => edge.previousElementSibling?.getBoundingClientRect().height ?? 0;
-  const onDown = (event: PointerEvent) => {
-    held.current = { y: event.clientY, height: heightOf(event.currentTarget) };
-    event.currentTarget.setPointerCapture(event.pointerId);
-  };
   return (
     // biome-ignore lint/a11y/useSemanticElements: a rule cannot be moved.
     <div
@@ -29,12 +24,9 @@ export function Splitter({ label, onChange }: { readonly label: string; readonly
       aria-label={label}
       aria-valuenow={0}
       tabIndex={0}
-      onPointerDown={onDown}
-      onPointerMove={(event) => {
-        if (held.current !== null) onChange(held.current.height + event.clientY - held.current.y);
-      }}
-      onPointerUp={() => {
-        held.current = null;
+      onPointerDown={(event) => {
+        const height = heightOf(event.currentTarget);
+        follow(event, ({ clientY }) => onChange(height + clientY - event.clientY));
       }}
       onKeyDown={(event) => {
         const way = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;

@@ -4,6 +4,7 @@ import { type PointerEvent, useRef, useState } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
 import { Button } from "../../part/button.tsx";
+import { follow } from "../../part/follow.ts";
 import { Name } from "../../part/name.tsx";
 import { Empty } from "../../part/notice.tsx";
 import { toggled } from "../../part/toggled.ts";
@@ -153,10 +154,18 @@ interface AxisProps {
 }
 
 function Axis({ axis, x, y, brush, onBrush }: AxisProps) {
-  const from = useRef<number | null>(null);
-  const placeAt = (event: PointerEvent<SVGRectElement>) => {
+  const onDown = (event: PointerEvent<SVGElement>) => {
     const box = event.currentTarget.getBoundingClientRect();
-    return Math.max(0, Math.min(1, 1 - (event.clientY - box.top) / box.height));
+    const placeAt = (clientY: number) => Math.max(0, Math.min(1, 1 - (clientY - box.top) / box.height));
+    const from = placeAt(event.clientY);
+    const move = ({ clientY }: { readonly clientY: number }) => {
+      const at = placeAt(clientY);
+      onBrush([Math.min(from, at), Math.max(from, at)]);
+      return at;
+    };
+    follow(event, move, (at = from) => {
+      if (Math.abs(at - from) < 0.01) onBrush(null);
+    });
   };
   return (
     <g>
@@ -186,19 +195,7 @@ function Axis({ axis, x, y, brush, onBrush }: AxisProps) {
         height={y(0) - y(1)}
         fill="transparent"
         style={{ cursor: "ns-resize", touchAction: "none" }}
-        onPointerDown={(event) => {
-          from.current = placeAt(event);
-          event.currentTarget.setPointerCapture(event.pointerId);
-        }}
-        onPointerMove={(event) => {
-          if (from.current === null) return;
-          const at = placeAt(event);
-          onBrush([Math.min(from.current, at), Math.max(from.current, at)]);
-        }}
-        onPointerUp={(event) => {
-          if (from.current !== null && Math.abs(placeAt(event) - from.current) < 0.01) onBrush(null);
-          from.current = null;
-        }}
+        onPointerDown={onDown}
       />
     </g>
   );

@@ -2,6 +2,7 @@
 // moves, the edge takes the arrow keys, and a menu on each heading has all of it in words.
 
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from "react";
+import { follow } from "../../part/follow.ts";
 import { Icon } from "../../part/icon.tsx";
 import { Menu, type MenuEntry } from "../../part/menu.tsx";
 import {
@@ -198,7 +199,6 @@ function HeadMenu(props: HeadCellProps & { readonly text: string }) {
 /** The right edge of a heading. */
 function Edge(props: HeadCellProps & { readonly text: string }) {
   const { choice, column, onChoice, onDraft } = props;
-  const held = useRef<{ x: number; width: number; next: ColumnChoice | null } | null>(null);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a rule element takes no pointer and no value.
     <div
@@ -211,21 +211,16 @@ function Edge(props: HeadCellProps & { readonly text: string }) {
       aria-valuemin={widthMin}
       onPointerDown={(event) => {
         event.stopPropagation();
-        const cell = event.currentTarget.parentElement;
-        held.current = { x: event.clientX, width: cell?.clientWidth ?? column.width, next: null };
-        event.currentTarget.setPointerCapture(event.pointerId);
-      }}
-      onPointerMove={(event) => {
-        if (held.current === null) return;
-        event.stopPropagation();
-        held.current.next = resizeColumn(choice, column.field, held.current.width + event.clientX - held.current.x);
-        onDraft(held.current.next);
-      }}
-      onPointerUp={(event) => {
-        event.stopPropagation();
-        if (held.current?.next != null) onChoice(held.current.next);
-        held.current = null;
-        onDraft(null);
+        const width = event.currentTarget.parentElement?.clientWidth ?? column.width;
+        const resize = ({ clientX }: { readonly clientX: number }) => {
+          const next = resizeColumn(choice, column.field, width + clientX - event.clientX);
+          onDraft(next);
+          return next;
+        };
+        follow(event, resize, (next) => {
+          if (next !== undefined) onChoice(next);
+          onDraft(null);
+        });
       }}
       onDoubleClick={() => onChoice(resizeColumn(choice, column.field, null))}
       onKeyDown={(event) => {

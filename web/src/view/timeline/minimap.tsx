@@ -7,6 +7,7 @@ import type { PlotSeries } from "../../chart/plot-data.ts";
 import { extentOf } from "../../chart/scale.ts";
 import { useSteps } from "../../clock/use-steps.ts";
 import type { TimeWindow } from "../../clock/window.ts";
+import { follow } from "../../part/follow.ts";
 import { useSize } from "../../part/use-size.ts";
 import type { Boxes } from "./boxes.ts";
 import { gutterPx } from "./draw.ts";
@@ -27,7 +28,6 @@ export function Minimap({ base, colours, extent, view, onMove }: MinimapProps) {
   const loss = useSteps();
   const host = useRef<HTMLDivElement>(null);
   const { width } = useSize(host);
-  const drag = useRef<number | null>(null);
   useLayoutEffect(() => {
     const ctx = canvas.current?.getContext("2d");
     if (canvas.current === null || ctx === null || ctx === undefined || width === 0) return;
@@ -69,21 +69,15 @@ export function Minimap({ base, colours, extent, view, onMove }: MinimapProps) {
         aria-label="The whole run; drag to move the part on screen"
         style={{ width, height: heightPx }}
         onPointerDown={(event) => {
-          const whole = view.to - view.from >= (extent.to - extent.from) * 0.999;
-          drag.current = whole || event.shiftKey ? timeAt(event.clientX) : Number.NaN;
-          event.currentTarget.setPointerCapture(event.pointerId);
-          if (Number.isNaN(drag.current)) centre(timeAt(event.clientX));
-        }}
-        onPointerMove={(event) => {
-          if (drag.current === null) return;
-          const t = timeAt(event.clientX);
-          if (Number.isNaN(drag.current)) centre(t);
-          else if (Math.abs(t - drag.current) > (extent.to - extent.from) / 300) {
-            onMove({ from: Math.min(t, drag.current), to: Math.max(t, drag.current) });
-          }
-        }}
-        onPointerUp={() => {
-          drag.current = null;
+          const length = extent.to - extent.from;
+          const isNew = event.shiftKey || view.to - view.from >= length * 0.999;
+          const from = timeAt(event.clientX);
+          if (!isNew) centre(from);
+          follow(event, ({ clientX }) => {
+            const t = timeAt(clientX);
+            if (!isNew) centre(t);
+            else if (Math.abs(t - from) > length / 300) onMove({ from: Math.min(t, from), to: Math.max(t, from) });
+          });
         }}
       />
     </div>
