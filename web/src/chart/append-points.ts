@@ -1,7 +1,7 @@
 // New points at the end of a series. If its history is in buckets, they are put into buckets of the same width: single
 // points would be drawn denser than the history and look like rising noise.
 
-import type { PlotSeries } from "./plot-data.ts";
+import { type PlotColumns, type PlotSeries, plotColumns } from "./plot-data.ts";
 
 export interface LivePoint {
   readonly x: number | null;
@@ -20,23 +20,8 @@ export function appendPoints(series: PlotSeries, points: readonly LivePoint[]): 
   if (fresh.length === 0) return series;
   fresh.sort((a, b) => a.x - b.x);
   const buckets = toBuckets(fresh, end, series.banded ? bucketWidth(series) : 0).map(toRow);
-  const column = <K extends keyof Row>(name: K) => buckets.map((row) => row[name]);
-  return {
-    ...series,
-    points: series.points + countOf(fresh),
-    x: [...series.x, ...column("x")],
-    xLast: [...series.xLast, ...column("xLast")],
-    t: [...series.t, ...column("t")],
-    tLast: [...series.tLast, ...column("tLast")],
-    line: [...series.line, ...column("line")],
-    last: [...series.last, ...column("last")],
-    min: [...series.min, ...column("min")],
-    max: [...series.max, ...column("max")],
-    count: [...series.count, ...column("count")],
-    nan: [...series.nan, ...column("nan")],
-    posInf: [...series.posInf, ...column("posInf")],
-    negInf: [...series.negInf, ...column("negInf")],
-  };
+  const grown = plotColumns.map((name) => [name, [...series[name], ...buckets.map((row) => row[name])]]);
+  return { ...series, ...(Object.fromEntries(grown) as PlotColumns), points: series.points + countOf(fresh) };
 }
 
 /** How much of the axis a bucket of the history covers. */
@@ -55,8 +40,6 @@ function toBuckets(points: readonly PlacedPoint[], end: number, width: number): 
 export function countOf(points: readonly Pick<LivePoint, "count">[]): number {
   return points.reduce((sum, { count }) => sum + count, 0);
 }
-
-type Row = ReturnType<typeof toRow>;
 
 function toRow(points: readonly PlacedPoint[]) {
   const first = points[0];

@@ -1,42 +1,16 @@
 // Colours that mean the same thing forever: a name always hashes to the same place of a palette that people
 // with colour-blindness can tell apart (Okabe–Ito, then Tol's muted set). Light and dark pages use their own shades.
 
-const light = [
-  "#0072b2",
-  "#d55e00",
-  "#009e73",
-  "#cc79a7",
-  "#9a6700",
-  "#56a0d3",
-  "#882255",
-  "#44aa99",
-  "#6b5bd2",
-  "#aa4499",
-  "#117733",
-  "#c2416b",
-  "#4d7a00",
-  "#0b7285",
-  "#8c564b",
-  "#5c6b7a",
-];
-const dark = [
-  "#4ea8de",
-  "#ff8c42",
-  "#2fc79a",
-  "#e8a0c8",
-  "#e0b040",
-  "#88ccee",
-  "#d46a9c",
-  "#66d4c4",
-  "#a99bff",
-  "#d98bd0",
-  "#5fc27e",
-  "#ff7b9c",
-  "#a8d05a",
-  "#4cc4d8",
-  "#c9a08f",
-  "#a9b8c8",
-];
+const light = toColours(`
+  #0072b2 #d55e00 #009e73 #cc79a7 #9a6700 #56a0d3 #882255 #44aa99
+  #6b5bd2 #aa4499 #117733 #c2416b #4d7a00 #0b7285 #8c564b #5c6b7a`);
+const dark = toColours(`
+  #4ea8de #ff8c42 #2fc79a #e8a0c8 #e0b040 #88ccee #d46a9c #66d4c4
+  #a99bff #d98bd0 #5fc27e #ff7b9c #a8d05a #4cc4d8 #c9a08f #a9b8c8`);
+
+function toColours(text: string): string[] {
+  return text.trim().split(/\s+/);
+}
 
 export type Theme = "light" | "dark";
 
@@ -87,14 +61,11 @@ export function distinctColour(place: number, theme: Theme): string {
 function hslToHex(hue: number, saturation: number, lightness: number): string {
   const light = lightness / 100;
   const reach = (saturation / 100) * Math.min(light, 1 - light);
-  const channel = (n: number): string => {
+  const channels = [0, 8, 4].map((n) => {
     const k = (n + hue / 30) % 12;
-    const value = light - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1));
-    return Math.round(value * 255)
-      .toString(16)
-      .padStart(2, "0");
-  };
-  return `#${channel(0)}${channel(8)}${channel(4)}`;
+    return 255 * (light - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1)));
+  });
+  return toHex(channels);
 }
 
 /** White or ink, whichever reads better on the colour (WCAG contrast). */
@@ -110,28 +81,24 @@ export function heatColour(t: number, theme: Theme): string {
   const low = Math.floor(place);
   const from = stops[low] ?? [0, 0, 0];
   const to = stops[Math.min(stops.length - 1, low + 1)] ?? from;
-  const mixed = from.map((channel, i) => Math.round(channel + ((to[i] ?? 0) - channel) * (place - low)));
-  return `#${mixed.map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
+  return toHex(from.map((channel, i) => channel + ((to[i] ?? 0) - channel) * (place - low)));
 }
 
-const lightHeat = [
-  [237, 244, 252],
-  [160, 202, 235],
-  [72, 150, 210],
-  [18, 92, 160],
-  [10, 44, 96],
-];
-const darkHeat = [
-  [22, 34, 50],
-  [28, 74, 122],
-  [46, 122, 190],
-  [116, 180, 232],
-  [222, 240, 255],
-];
+const lightHeat = toColours("#edf4fc #a0caeb #4896d2 #125ca0 #0a2c60").map(channelsOf);
+const darkHeat = toColours("#162232 #1c4a7a #2e7abe #74b4e8 #def0ff").map(channelsOf);
+
+/** Red, green and blue, 0…255. */
+function channelsOf(colour: string): number[] {
+  return [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+}
+
+function toHex(channels: readonly number[]): string {
+  return `#${channels.map((channel) => Math.round(channel).toString(16).padStart(2, "0")).join("")}`;
+}
 
 function relativeLuminance(colour: string): number {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
-    const channel = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+  const [red = 0, green = 0, blue = 0] = channelsOf(colour).map((value) => {
+    const channel = value / 255;
     return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;

@@ -1,7 +1,7 @@
 // A pixel may stand for several rows, and no hand is exact to one: pointing near a spike means the spike. Pure.
 
 import type { PlotSeries } from "./plot-data.ts";
-import { lowerBound, quantileOfSorted } from "./scale.ts";
+import { lowerBound, medianOf } from "./scale.ts";
 
 /** How much further out than the row under the pointer another must be to be taken for what is meant. */
 const factor = 4;
@@ -11,11 +11,7 @@ export function outstandingRow(series: PlotSeries, nearest: number, x: number, r
   const from = lowerBound(series.x, x - reach);
   const to = lowerBound(series.x, x + reach);
   if (to - from < 2) return nearest;
-  const lines = series.line.slice(Math.max(0, from - 8), to + 8).filter((value) => value !== null);
-  const middle = quantileOfSorted(
-    lines.sort((a, b) => a - b),
-    0.5,
-  );
+  const middle = medianOf(series.line.slice(Math.max(0, from - 8), to + 8).filter((value) => value !== null));
   const away = (row: number) =>
     Math.max(Math.abs((series.max[row] ?? middle) - middle), Math.abs((series.min[row] ?? middle) - middle));
   let best = nearest;
@@ -31,10 +27,7 @@ export function throughExtremes(line: Column, min: Column, max: Column): (number
     const low = min[row] ?? null;
     return high === null || low === null ? [] : [high - low];
   });
-  const usual = quantileOfSorted(
-    spreads.sort((a, b) => a - b),
-    0.5,
-  );
+  const usual = medianOf(spreads);
   return line.map((value, row) => {
     const [high, low] = [max[row] ?? null, min[row] ?? null];
     if (value === null || high === null || low === null) return value;

@@ -3,6 +3,12 @@
 import type { Float } from "#api/contract/scalar.ts";
 import type { Axis, Series } from "#api/contract/series.ts";
 
+export const plotColumns = [
+  ...(["x", "xLast", "t", "tLast", "line", "last"] as const),
+  ...(["min", "max", "count", "nan", "posInf", "negInf"] as const),
+] as const;
+export type PlotColumns = Pick<PlotSeries, (typeof plotColumns)[number]>;
+
 export interface PlotSeries {
   readonly run: string;
   readonly key: string;

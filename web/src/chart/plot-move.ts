@@ -1,7 +1,7 @@
 // Moving the shared window from inside a plot: Shift with a drag pans, Ctrl or ⌘ with the wheel zooms at the pointer.
 
 import type uPlot from "uplot";
-import { panWindow, type TimeWindow, zoomWindow } from "../clock/window.ts";
+import { panWindow, type TimeWindow, wheelZoom } from "../clock/window.ts";
 
 const tellMs = 60;
 
@@ -52,6 +52,5 @@ export function zoomAt(plot: uPlot, event: WheelEvent, moves: PlotMoves): void {
   if (window === null || !(event.ctrlKey || event.metaKey)) return;
   event.preventDefault();
   const share = (event.clientX - plot.over.getBoundingClientRect().left) / plot.over.clientWidth;
-  const at = window.from + share * (window.to - window.from);
-  moves.move(zoomWindow(window, at, Math.exp(Math.max(-120, Math.min(120, event.deltaY)) * 0.0022)));
+  moves.move(wheelZoom(window, window.from + share * (window.to - window.from), event.deltaY));
 }

@@ -57,6 +57,13 @@ export function quantileOfSorted(sorted: readonly number[], q: number): number {
   return from + (to - from) * (place - low);
 }
 
+export function medianOf(values: readonly number[]): number {
+  return quantileOfSorted(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  );
+}
+
 /** Round steps of 1, 2, 2.5 or 5 · 10^n: at most `count` intervals. */
 export function niceTicks(range: Range, count: number): number[] {
   const span = range.max - range.min;
@@ -100,15 +107,10 @@ function ticksAt(fromNs: number, toNs: number, stepNs: number): number[] {
 
 /** Index of the nearest value in an ascending list, −1 when it is empty. */
 export function nearestIndex(ascending: ArrayLike<number>, value: number): number {
-  let low = 0;
-  let high = ascending.length - 1;
-  if (high < 0) return -1;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if ((ascending[middle] ?? 0) <= value) low = middle;
-    else high = middle;
-  }
-  return Math.abs((ascending[low] ?? 0) - value) <= Math.abs((ascending[high] ?? 0) - value) ? low : high;
+  const next = lowerBound(ascending, value);
+  const [before, after] = [ascending[next - 1], ascending[next]];
+  if (before === undefined) return Math.min(0, ascending.length - 1);
+  return after === undefined || value - before <= after - value ? next - 1 : next;
 }
 
 /** The first index whose value is ≥ `value`. */

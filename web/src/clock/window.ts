@@ -46,6 +46,11 @@ export function zoomWindow(window: TimeWindow, at: number, factor: number): Time
   return { from: at - (at - window.from) * factor, to: at + (window.to - at) * factor };
 }
 
+/** What a turn of the wheel does. */
+export function wheelZoom(window: TimeWindow, at: number, deltaY: number): TimeWindow {
+  return zoomWindow(window, at, Math.exp(Math.max(-120, Math.min(120, deltaY)) * 0.0022));
+}
+
 export function panWindow(window: TimeWindow, by: number): TimeWindow {
   return { from: window.from + by, to: window.to + by };
 }

@@ -29,8 +29,17 @@ function RangeForm({ bounds, onChange }: Omit<RangeButtonProps, "name">) {
   const wanted = { min: parseBound(min), max: parseBound(max) };
   return (
     <Form className="stack range-form" onSubmit={() => isRange(wanted) && onChange(wanted)}>
-      <Bound label="to" value={max} onChange={setMax} />
-      <Bound label="from" value={min} onChange={setMin} />
+      {(
+        [
+          ["to", max, setMax],
+          ["from", min, setMin],
+        ] as const
+      ).map(([word, value, set]) => (
+        <label key={word} className="row">
+          <span className="muted range-word">{word}</span>
+          <TextField look="grow" inputMode="decimal" placeholder="as the data" value={value} onChange={set} />
+        </label>
+      ))}
       <div className="row">
         <Button disabled={bounds === null} onClick={() => onChange(null)}>
           all values
@@ -41,20 +50,5 @@ function RangeForm({ bounds, onChange }: Omit<RangeButtonProps, "name">) {
         </Button>
       </div>
     </Form>
-  );
-}
-
-interface BoundProps {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}
-
-function Bound({ label, value, onChange }: BoundProps) {
-  return (
-    <label className="row">
-      <span className="muted range-word">{label}</span>
-      <TextField look="grow" inputMode="decimal" placeholder="as the data" value={value} onChange={onChange} />
-    </label>
   );
 }

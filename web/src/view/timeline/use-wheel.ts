@@ -2,7 +2,7 @@
 // with Ctrl; sideways, or with Shift, it moves in time.
 
 import { type RefObject, useEffect, useRef } from "react";
-import { panWindow, type TimeWindow, zoomWindow } from "../../clock/window.ts";
+import { panWindow, type TimeWindow, wheelZoom } from "../../clock/window.ts";
 import { gutterPx } from "./draw.ts";
 
 export interface WheelMoves {
@@ -32,7 +32,7 @@ export function useWheel(canvas: RefObject<HTMLCanvasElement | null>, moves: Whe
         onMove(panWindow(view, (by / (width - gutterPx)) * length));
       } else {
         const at = view.from + ((event.offsetX - gutterPx) / (width - gutterPx)) * length;
-        onMove(zoomWindow(view, at, Math.exp(Math.max(-120, Math.min(120, event.deltaY)) * 0.0022)));
+        onMove(wheelZoom(view, at, event.deltaY));
       }
     };
     element.addEventListener("wheel", onWheel, { passive: false });
