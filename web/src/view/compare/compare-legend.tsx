@@ -2,7 +2,6 @@
 
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import type { CompareAnswer } from "#api/contract/compare.ts";
 import type { RunSummary } from "#api/contract/run.ts";
 import { useTheme } from "../../app/theme.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
@@ -13,58 +12,47 @@ import { Icon } from "../../part/icon.tsx";
 import { Name } from "../../part/name.tsx";
 import { Status } from "../../part/status.tsx";
 import { toggled } from "../../part/toggled.ts";
-import type { CompareSearch } from "./compare-search.ts";
 import { HoverTable } from "./hover-table.tsx";
 import { scaleColours } from "./run-colours.ts";
-import type { Look } from "./use-comparison.ts";
+import { useCompare } from "./use-comparison.ts";
 
-interface LegendProps {
-  readonly compare: CompareAnswer;
-  readonly search: CompareSearch;
-  readonly look: Look;
-  readonly alone: string | null;
-  readonly onAlone: (id: string | null) => void;
-}
-
-export function CompareLegend(props: LegendProps) {
-  const { compare, search, look } = props;
+export function CompareLegend() {
+  const { compare, search, look } = useCompare();
   const ids = search.run ?? [];
+  const list = (runs: readonly RunSummary[]) => (
+    <ul>
+      {runs.map((run) => (
+        <LegendItem key={run.id} run={run} />
+      ))}
+    </ul>
+  );
   return (
     <>
-      <ColourChoice look={look} search={search} />
+      <ColourChoice />
       {compare.missing.length === 0 ? null : <Missing missing={compare.missing} ids={ids} />}
       <div className="legend-runs">
-        {look.groups === null ? (
-          <ul>
-            {compare.runs.map((run) => (
-              <LegendItem key={run.id} run={run} {...props} />
+        {look.groups === null
+          ? list(compare.runs)
+          : look.groups.map((group) => (
+              <section key={group.text} aria-label={group.text}>
+                <h2 className="row legend-group" aria-label={group.text}>
+                  <i className="swatch" style={{ background: group.colour }} />
+                  <Name>{group.text}</Name>
+                  <span className="muted">{group.ids.length}</span>
+                </h2>
+                {list(compare.runs.filter(({ id }) => group.ids.includes(id)))}
+              </section>
             ))}
-          </ul>
-        ) : (
-          look.groups.map((group) => (
-            <section key={group.text} aria-label={group.text}>
-              <h2 className="row legend-group" aria-label={group.text}>
-                <i className="swatch" style={{ background: group.colour }} />
-                <Name>{group.text}</Name>
-                <span className="muted">{group.ids.length}</span>
-              </h2>
-              <ul>
-                {compare.runs.flatMap((run) =>
-                  group.ids.includes(run.id) ? [<LegendItem key={run.id} run={run} {...props} />] : [],
-                )}
-              </ul>
-            </section>
-          ))
-        )}
       </div>
       <AddRun ids={ids} />
-      <HoverTable compare={compare} look={look} />
+      <HoverTable />
     </>
   );
 }
 
 /** Colour and group by any parameter that differs or any metric. */
-function ColourChoice({ look, search }: { readonly look: Look; readonly search: CompareSearch }) {
+function ColourChoice() {
+  const { look, search } = useCompare();
   const setSearch = useSetSearch();
   const theme = useTheme();
   const options = look.axes.map((axis) => [axis.name, axis.label] as const);
@@ -114,7 +102,8 @@ function Missing({ missing, ids }: { readonly missing: readonly string[]; readon
   );
 }
 
-function LegendItem({ run, compare, search, look, alone, onAlone }: LegendProps & { readonly run: RunSummary }) {
+function LegendItem({ run }: { readonly run: RunSummary }) {
+  const { compare, search, look, alone, setAlone } = useCompare();
   const setSearch = useSetSearch();
   const { run: ids = [], hide = [] } = search;
   const isHidden = hide.includes(run.id);
@@ -132,7 +121,7 @@ function LegendItem({ run, compare, search, look, alone, onAlone }: LegendProps 
         aria-pressed={alone === run.id}
         aria-label={run.name}
         title={`${run.name}: show it alone`}
-        onClick={() => onAlone(alone === run.id ? null : run.id)}
+        onClick={() => setAlone(alone === run.id ? null : run.id)}
       >
         <i className="swatch" style={{ background: look.colours.get(run.id) }} />
         <Name>{run.name}</Name>

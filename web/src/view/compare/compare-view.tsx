@@ -1,7 +1,7 @@
 // Several runs against each other.
 
 import { getRouteApi, Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { type ComponentType, useMemo, useState } from "react";
+import { type ComponentType, useCallback, useMemo, useState } from "react";
 import { SavedViews } from "../../app/saved-views.tsx";
 import type { SearchRecord } from "../../app/search.ts";
 import { Answer, Empty, Loading } from "../../part/notice.tsx";
@@ -14,10 +14,10 @@ import { ParallelView } from "./parallel-view.tsx";
 import { ScatterView } from "./scatter-view.tsx";
 import { TensorCompare } from "./tensor-compare.tsx";
 import { TimeView } from "./time-view.tsx";
-import { type CompareProps, useComparison, useLook } from "./use-comparison.ts";
+import { CompareContext, useComparison, useLook } from "./use-comparison.ts";
 
 const route = getRouteApi("/compare");
-const tabs: readonly (readonly [name: string, title: string, view: ComponentType<CompareProps>])[] = [
+const tabs: readonly (readonly [name: string, title: string, view: ComponentType])[] = [
   ["charts", "Charts", OverlayView],
   ["params", "Parameters", DiffTables],
   ["parallel", "Parallel coordinates", ParallelView],
@@ -34,6 +34,7 @@ export function CompareView() {
   const ids = useMemo(() => orderedRuns(search), [search]);
   const tab = search.tab ?? "charts";
   const [drawn, setDrawn] = useState(false);
+  const onDrawn = useCallback(() => setDrawn(true), []);
   const comparison = useComparison(search, ids, drawn);
   const look = useLook(comparison.data, search);
   const [alone, setAlone] = useState<string | null>(null);
@@ -42,43 +43,34 @@ export function CompareView() {
   const View = tabs.find(([name]) => name === tab)?.[2] ?? OverlayView;
   // A part that only this tab needs says itself whether it is on its way.
   const waits = tab === "time" || tab === "tensors" ? (comparison.other ?? comparison.first) : comparison.first;
+  const open = data === undefined ? null : { compare: data, look, search, alone, setAlone, onDrawn };
   return (
-    <div className="compare fill">
-      <aside className="stack compare-legend" aria-label="Runs">
-        <Answer of={comparison.first} rows={3}>
-          {() =>
-            data === undefined ? null : (
-              <CompareLegend compare={data} search={search} look={look} alone={alone} onAlone={setAlone} />
-            )
-          }
-        </Answer>
-      </aside>
-      <div className="compare-main">
-        <div className="row compare-bar">
-          <Tabs tab={tab} />
-          <SavedViews
-            page="compare"
-            search={all}
-            path="/compare"
-            what="The runs that are compared, and how."
-            onOpen={(view) => void navigate({ search: view as CompareSearch })}
-          />
-        </div>
-        <div className="scroll">
-          <div className="page compare-page">
-            <Answer of={waits}>
-              {() =>
-                data === undefined ? (
-                  <Loading />
-                ) : (
-                  <View compare={data} look={look} search={search} alone={alone} onDrawn={() => setDrawn(true)} />
-                )
-              }
-            </Answer>
+    <CompareContext value={open}>
+      <div className="compare fill">
+        <aside className="stack compare-legend" aria-label="Runs">
+          <Answer of={comparison.first} rows={3}>
+            {() => open !== null && <CompareLegend />}
+          </Answer>
+        </aside>
+        <div className="compare-main">
+          <div className="row compare-bar">
+            <Tabs tab={tab} />
+            <SavedViews
+              page="compare"
+              search={all}
+              path="/compare"
+              what="The runs that are compared, and how."
+              onOpen={(view) => void navigate({ search: view as CompareSearch })}
+            />
+          </div>
+          <div className="scroll">
+            <div className="page compare-page">
+              <Answer of={waits}>{() => (open === null ? <Loading /> : <View />)}</Answer>
+            </div>
           </div>
         </div>
       </div>
-    </div>
+    </CompareContext>
   );
 }
 

@@ -8,11 +8,12 @@ import { Name } from "../../part/name.tsx";
 import { Panel } from "../../part/panel.tsx";
 import { Table } from "../../part/table.tsx";
 import { decimalsOfColumn, formatDecimals, formatFloat } from "../../text/format-number.ts";
-import type { CompareProps } from "./use-comparison.ts";
+import { useCompare } from "./use-comparison.ts";
 
 const digits = 5;
 
-export function DiffTables({ compare, look }: CompareProps) {
+export function DiffTables() {
+  const { compare, look } = useCompare();
   const [all, setAll] = useState(false);
   const sections = [
     ["parameters", compare.params],

@@ -1,15 +1,14 @@
 // All runs at the position under the pointer, sorted by value, with the distance to the run they are measured by.
 
-import type { CompareAnswer } from "#api/contract/compare.ts";
 import { Name } from "../../part/name.tsx";
 import { formatNumber } from "../../text/format-number.ts";
 import { useHover } from "./hover.ts";
-import type { Look } from "./use-comparison.ts";
+import { colourOf, useCompare } from "./use-comparison.ts";
 
-export function HoverTable({ compare, look }: { readonly compare: CompareAnswer; readonly look: Look }) {
+export function HoverTable() {
+  const { compare, look } = useCompare();
   const hover = useHover();
   const names = new Map(compare.runs.map((run) => [run.id, run.name]));
-  const groups = new Map(look.groups?.map((group) => [group.text, group.colour]));
   const base = hover?.rows.find((row) => row.run === compare.runs[0]?.id)?.value ?? null;
   return (
     <section className={`hover-table ${hover === null ? "wide-only" : ""}`} aria-label="Values under the pointer">
@@ -25,7 +24,7 @@ export function HoverTable({ compare, look }: { readonly compare: CompareAnswer;
               {hover.rows.map(({ run, value, nan }) => (
                 <tr key={run}>
                   <td>
-                    <i className="swatch" style={{ background: groups.get(run) ?? look.colours.get(run) }} />
+                    <i className="swatch" style={{ background: colourOf(run, look) }} />
                   </td>
                   <td className="hover-name">
                     <Name>{names.get(run) ?? run}</Name>

@@ -17,14 +17,13 @@ import { countOf, formatNumber } from "../../text/format-number.ts";
 import { formatElapsed } from "../../text/format-time.ts";
 import { groupSeries } from "./group-series.ts";
 import { positionOf, readAt, setHover } from "./hover.ts";
-import type { Look } from "./use-comparison.ts";
+import { colourOf, useCompare } from "./use-comparison.ts";
 
 export type OverlayAxis = "step" | "epoch" | "relative";
 
 const plotHeight = 230;
 /** More lines than this with an envelope each are a smear. */
 const bandsMax = 6;
-const noneHidden: ReadonlySet<number> = new Set();
 /** What is drawn and read here; answers about a hundred runs are large. */
 const columns: SeriesColumn[] = [
   "x",
@@ -41,35 +40,32 @@ const columns: SeriesColumn[] = [
 ];
 
 export interface OverlayPanelProps {
-  readonly compare: CompareAnswer;
-  readonly metric: string;
-  readonly phase: string;
+  readonly metric: CompareAnswer["metrics"][number];
   readonly axis: OverlayAxis;
   readonly choices: PlotChoices;
-  readonly look: Look;
   /** Ids of runs that are not drawn. */
   readonly hidden: ReadonlySet<string>;
-  readonly onDrawn: () => void;
 }
 
 export function OverlayPanel(props: OverlayPanelProps) {
-  const { compare, metric, phase, choices, look } = props;
+  const { choices } = props;
+  const { key, phase } = props.metric;
+  const { look, onDrawn } = useCompare();
   const theme = useTheme();
   const host = useRef<HTMLElement>(null);
   const seen = useSeen(host);
   const { answer, series, axis, isOverTime, isAsked } = useOverlaySeries(props, seen);
-  const lines = useMemo(() => coloursOf(series, look), [series, look]);
+  const lines = useMemo(() => series.map(({ run }) => colourOf(run, look) ?? "#888888"), [series, look]);
   const outside = useMemo(() => outsideOf(series, choices), [series, choices]);
-  const title = phase === "" ? metric : `${phase} · ${metric}`;
-  const id = `compare ${metric} ${phase}`;
+  const title = phase === "" ? key : `${phase} · ${key}`;
+  const id = `compare ${key} ${phase}`;
   useEffect(() => () => setHover(null), []);
   const isAnswered = answer.data !== undefined || answer.error !== null;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is told once.
   useEffect(() => {
-    if (isAnswered) props.onDrawn();
-  }, [isAnswered]);
+    if (isAnswered) onDrawn();
+  }, [isAnswered, onDrawn]);
   return (
-    <section ref={host} className="panel chart-panel" aria-label={`${metric} ${phase}`}>
+    <section ref={host} className="panel chart-panel" aria-label={`${key} ${phase}`}>
       <header className="row chart-head">
         <h2 className="grow" aria-label={title}>
           <Name>{title}</Name>
@@ -80,7 +76,7 @@ export function OverlayPanel(props: OverlayPanelProps) {
           </span>
         )}
         {outside === "" ? null : <span className="status-warn">{outside}</span>}
-        <NonFinite series={series} compare={compare} />
+        <NonFinite series={series} />
         <Apart {...props} />
       </header>
       <Problem error={answer.error} />
@@ -100,8 +96,7 @@ export function OverlayPanel(props: OverlayPanelProps) {
           theme={theme}
           height={plotHeight}
           startMs={0}
-          hidden={noneHidden}
-          label={`${`${metric} ${phase}`.trim()} of ${countOf(series.length, look.groups === null ? "run" : "group")}`}
+          label={`${`${key} ${phase}`.trim()} of ${countOf(series.length, look.groups === null ? "run" : "group")}`}
           onRead={() => {
             const cursor = getCursor();
             if (cursor === null) return setHover(null);
@@ -116,18 +111,18 @@ export function OverlayPanel(props: OverlayPanelProps) {
   );
 }
 
-function useOverlaySeries(props: OverlayPanelProps, seen: boolean) {
-  const { compare, metric, phase, look, hidden } = props;
+function useOverlaySeries({ metric, hidden, ...props }: OverlayPanelProps, seen: boolean) {
+  const { compare, look } = useCompare();
+  const { key, phase, last } = metric;
   const { runs } = compare;
-  const has = compare.metrics.find((row) => row.key === metric && row.phase === phase)?.last;
-  const ids = runs.flatMap((run, i) => (has?.[i] === null ? [] : [run.id]));
+  const ids = runs.flatMap((run, i) => (last[i] === null ? [] : [run.id]));
   const [stepless, setStepless] = useState<string | null>(null);
   const asked = JSON.stringify([props.axis, ids]);
   const isOverTime = stepless === asked && props.axis !== "relative";
   const wanted = isOverTime ? "relative" : props.axis;
   const answer = useApi(
     "series",
-    { body: { runs: ids, keys: [metric], phase, axis: wireAxis(wanted), buckets: bucketsFor(runs.length), columns } },
+    { body: { runs: ids, keys: [key], phase, axis: wireAxis(wanted), buckets: bucketsFor(runs.length), columns } },
     { enabled: seen && ids.length > 0, keep: true, staleMs: 30_000 },
   );
   const axis = drawnAxis(wanted, answer.data?.axis);
@@ -175,12 +170,8 @@ function placeText(axis: OverlayAxis, from: number, to: number): string {
   return from === to ? `${axis} ${formatNumber(from, 8)}` : `${axis}s ${formatNumber(from, 8)}–${formatNumber(to, 8)}`;
 }
 
-function coloursOf(series: readonly PlotSeries[], look: Look): string[] {
-  const groups = new Map(look.groups?.map((group) => [group.text, group.colour]));
-  return series.map((each) => groups.get(each.run) ?? look.colours.get(each.run) ?? "#888888");
-}
-
-function NonFinite({ series, compare }: { readonly series: readonly PlotSeries[]; readonly compare: CompareAnswer }) {
+function NonFinite({ series }: { readonly series: readonly PlotSeries[] }) {
+  const { compare } = useCompare();
   const names = new Map(compare.runs.map((run) => [run.id, run.name]));
   const found = series.filter((each) => each.nan.some((count) => count > 0));
   if (found.length === 0) return null;
@@ -192,9 +183,10 @@ function NonFinite({ series, compare }: { readonly series: readonly PlotSeries[]
 }
 
 /** The first step at which any run leaves the one they are measured by. */
-function Apart({ compare, metric, phase, axis }: OverlayPanelProps) {
+function Apart({ metric: { key, phase }, axis }: OverlayPanelProps) {
+  const { compare } = useCompare();
   const leaves = compare.divergence
-    .filter((row) => row.key === metric && row.phase === phase && row.step !== null)
+    .filter((row) => row.key === key && row.phase === phase && row.step !== null)
     .map((row) => Number(row.step))
     .sort((a, b) => a - b)[0];
   if (leaves === undefined || axis !== "step") return null;

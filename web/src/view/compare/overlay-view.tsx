@@ -2,18 +2,19 @@
 
 import { useEffect, useMemo } from "react";
 import { useSetSearch, useUrlChoice } from "../../app/url-choice.ts";
-import { matchText } from "../../chart/metric-groups.ts";
+import { matchText, panelId } from "../../chart/metric-groups.ts";
 import { Choice } from "../../part/choice.tsx";
 import { TextField } from "../../part/field.tsx";
 import { Empty } from "../../part/notice.tsx";
 import "../charts/charts.css";
 import { PlotControls, usePlotChoices } from "../charts/plot-choices.tsx";
 import { type OverlayAxis, OverlayPanel } from "./overlay-panel.tsx";
-import type { CompareProps } from "./use-comparison.ts";
+import { useCompare } from "./use-comparison.ts";
 
 const axes = ["step", "epoch", "relative"] as const;
 
-export function OverlayView({ compare, look, search, alone, onDrawn }: CompareProps) {
+export function OverlayView() {
+  const { compare, search, alone, onDrawn } = useCompare();
   const setSearch = useSetSearch();
   const [axis, setAxis] = useUrlChoice<OverlayAxis>("axis", "compare-axis", "step", axes);
   const view = usePlotChoices();
@@ -27,10 +28,9 @@ export function OverlayView({ compare, look, search, alone, onDrawn }: ComparePr
     .filter((metric) => matches(`${metric.phase} ${metric.key}`))
     .sort((a, b) => Number(/loss/.test(b.key)) - Number(/loss/.test(a.key)) || present(b.last) - present(a.last));
   const isEmpty = shown.length === 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is told once.
   useEffect(() => {
     if (isEmpty) onDrawn();
-  }, [isEmpty]);
+  }, [isEmpty, onDrawn]);
   return (
     <div className="stack">
       <div className="row wrap">
@@ -49,17 +49,7 @@ export function OverlayView({ compare, look, search, alone, onDrawn }: ComparePr
       ) : (
         <div className="chart-grid">
           {shown.map((metric) => (
-            <OverlayPanel
-              key={`${metric.phase} ${metric.key}`}
-              compare={compare}
-              metric={metric.key}
-              phase={metric.phase}
-              axis={axis}
-              choices={view.choices}
-              look={look}
-              hidden={hidden}
-              onDrawn={onDrawn}
-            />
+            <OverlayPanel key={panelId(metric)} metric={metric} axis={axis} choices={view.choices} hidden={hidden} />
           ))}
         </div>
       )}

@@ -1,8 +1,8 @@
 // Parallel coordinates with brushing: drag along an axis to keep only runs that pass there.
 
 import { type PointerEvent, useRef, useState } from "react";
-import type { CompareAnswer } from "#api/contract/compare.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
+import { linePath, pointOf } from "../../chart/path.ts";
 import { Button } from "../../part/button.tsx";
 import { follow } from "../../part/follow.ts";
 import { Name } from "../../part/name.tsx";
@@ -10,13 +10,14 @@ import { Empty } from "../../part/notice.tsx";
 import { toggled } from "../../part/toggled.ts";
 import { useSize } from "../../part/use-size.ts";
 import { type Brushes, type ParallelAxis, passBrushes, sharedAxes } from "./parallel.ts";
-import type { CompareProps, Look } from "./use-comparison.ts";
+import { useCompare } from "./use-comparison.ts";
 
 const top = 44;
 const bottom = 20;
 const side = 90;
 
-export function ParallelView({ compare, look }: CompareProps) {
+export function ParallelView() {
+  const { compare, look } = useCompare();
   const all = look.axes;
   const [chosen, setChosen] = useState<ReadonlySet<string> | null>(null);
   const names = chosen ?? new Set(firstAxes(all));
@@ -40,35 +41,21 @@ export function ParallelView({ compare, look }: CompareProps) {
         ))}
         <span className="grow" />
         {over === null ? null : <strong className="clip">{compare.runs.find((run) => run.id === over)?.name}</strong>}
-        <Passing
-          compare={compare}
-          passing={passing}
-          brushed={Object.keys(brushes).length > 0}
-          onClear={() => setBrushes({})}
-        />
+        <Passing passing={passing} brushed={Object.keys(brushes).length > 0} onClear={() => setBrushes({})} />
       </div>
-      <Lines
-        compare={compare}
-        look={look}
-        axes={axes}
-        passing={passing}
-        brushes={brushes}
-        onBrushes={setBrushes}
-        over={over}
-        onOver={setOver}
-      />
+      <Lines {...{ axes, passing, brushes, over }} onBrushes={setBrushes} onOver={setOver} />
     </div>
   );
 }
 
 interface PassingProps {
-  readonly compare: CompareAnswer;
   readonly passing: readonly boolean[];
   readonly brushed: boolean;
   readonly onClear: () => void;
 }
 
-function Passing({ compare, passing, brushed, onClear }: PassingProps) {
+function Passing({ passing, brushed, onClear }: PassingProps) {
+  const { compare } = useCompare();
   const setSearch = useSetSearch();
   const count = passing.filter(Boolean).length;
   return (
@@ -89,8 +76,6 @@ function Passing({ compare, passing, brushed, onClear }: PassingProps) {
 }
 
 interface LinesProps {
-  readonly compare: CompareAnswer;
-  readonly look: Look;
   readonly axes: readonly ParallelAxis[];
   readonly passing: readonly boolean[];
   readonly brushes: Brushes;
@@ -99,7 +84,8 @@ interface LinesProps {
   readonly onOver: (id: string | null) => void;
 }
 
-function Lines({ compare, look, axes, passing, brushes, onBrushes, over, onOver }: LinesProps) {
+function Lines({ axes, passing, brushes, onBrushes, over, onOver }: LinesProps) {
+  const { compare, look } = useCompare();
   const host = useRef<HTMLDivElement>(null);
   const size = useSize(host);
   const gap = Math.max(120, (size.width - 2 * side) / Math.max(1, axes.length - 1));
@@ -117,7 +103,7 @@ function Lines({ compare, look, axes, passing, brushes, onBrushes, over, onOver 
         {compare.runs.map((run, i) => (
           <path
             key={run.id}
-            d={lineOf(axes, i, x, y)}
+            d={linePath(axes.map(({ places }, at) => pointOf(x(at), places[i] ?? null, y)))}
             stroke={look.colours.get(run.id)}
             strokeOpacity={passing[i] !== true || (over !== null && over !== run.id) ? 0.1 : 0.9}
             strokeWidth={over === run.id ? 3 : 1.75}
@@ -199,28 +185,6 @@ function Axis({ axis, x, y, brush, onBrush }: AxisProps) {
       />
     </g>
   );
-}
-
-/** A run's line; a missing value breaks it. */
-function lineOf(
-  axes: readonly ParallelAxis[],
-  run: number,
-  x: (at: number) => number,
-  y: (place: number) => number,
-): string {
-  let pen = false;
-  return axes
-    .map((axis, i) => {
-      const place = axis.places[run];
-      if (place === null || place === undefined) {
-        pen = false;
-        return "";
-      }
-      const step = `${pen ? "L" : "M"}${x(i)} ${y(place).toFixed(1)}`;
-      pen = true;
-      return step;
-    })
-    .join("");
 }
 
 function firstAxes(all: readonly ParallelAxis[]): string[] {

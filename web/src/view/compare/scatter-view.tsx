@@ -9,14 +9,15 @@ import { Empty } from "../../part/notice.tsx";
 import { useSize } from "../../part/use-size.ts";
 import { formatNumber } from "../../text/format-number.ts";
 import { keepRuns, type ParallelAxis, sharedAxes, toAxes } from "./parallel.ts";
-import type { CompareProps, Look } from "./use-comparison.ts";
+import { useCompare } from "./use-comparison.ts";
 
 const left = 84;
 const right = 24;
 const top = 16;
 const bottom = 52;
 
-export function ScatterView({ compare, look, search }: CompareProps) {
+export function ScatterView() {
+  const { compare, look, search } = useCompare();
   const { axes } = look;
   const setSearch = useSetSearch();
   const named = (name: string | undefined) => axes.find((axis) => axis.name === name);
@@ -37,7 +38,7 @@ export function ScatterView({ compare, look, search }: CompareProps) {
         <Select caption="across" options={options} value={x.name} onChange={(name) => setSearch({ x: name })} />
         <Select caption="up" options={options} value={y.name} onChange={(name) => setSearch({ y: name })} />
       </div>
-      <Points runs={compare.runs.filter((_, i) => isDrawn(i))} x={x} y={y} look={look} />
+      <Points runs={compare.runs.filter((_, i) => isDrawn(i))} x={x} y={y} />
       {absent.length === 0 ? null : (
         <p className="status-warn">
           not drawn, because a value is missing or not finite: {absent.map((run) => run.name).join(", ")}
@@ -51,10 +52,10 @@ interface PointsProps {
   readonly runs: readonly RunSummary[];
   readonly x: ParallelAxis;
   readonly y: ParallelAxis;
-  readonly look: Look;
 }
 
-function Points({ runs, x, y, look }: PointsProps) {
+function Points({ runs, x, y }: PointsProps) {
+  const { look } = useCompare();
   const host = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(host);
   const toX = (place: number) => left + place * (width - left - right);

@@ -4,12 +4,14 @@ import { useState } from "react";
 import type { RunSummary } from "#api/contract/run.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Select } from "../../part/field.tsx";
-import { Answer, Empty } from "../../part/notice.tsx";
+import { Empty } from "../../part/notice.tsx";
+import { AnswerPanel } from "../../part/panel.tsx";
 import { Ridgeline } from "../tensors/ridgeline.tsx";
 import "../tensors/tensors.css";
-import type { CompareProps } from "./use-comparison.ts";
+import { useCompare } from "./use-comparison.ts";
 
-export function TensorCompare({ compare }: CompareProps) {
+export function TensorCompare() {
+  const { compare } = useCompare();
   const [chosen, choose] = useState("");
   const [first] = compare.tensors;
   if (first === undefined) return <Empty title="No tensor appears in two of these runs." />;
@@ -37,22 +39,15 @@ function OneRun({ run, tensor }: { readonly run: RunSummary; readonly tensor: st
   const answer = useApi("tensor", { params: { id: run.id, tensor } });
   if (answer.error !== null) return null;
   return (
-    <section className="panel" aria-label={run.name}>
-      <header className="row panel-head">
-        <h2 className="clip">{run.name}</h2>
-      </header>
-      <div className="panel-body">
-        <Answer of={answer}>
-          {(data) => (
-            <Ridgeline
-              snapshots={data.rows}
-              overlay={false}
-              startNs={run.start_ns ?? "0"}
-              label={`${tensor} of ${run.name}`}
-            />
-          )}
-        </Answer>
-      </div>
-    </section>
+    <AnswerPanel title={run.name} body="" of={answer}>
+      {(data) => (
+        <Ridgeline
+          snapshots={data.rows}
+          overlay={false}
+          startNs={run.start_ns ?? "0"}
+          label={`${tensor} of ${run.name}`}
+        />
+      )}
+    </AnswerPanel>
   );
 }

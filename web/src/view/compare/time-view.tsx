@@ -6,7 +6,7 @@ import { Select } from "../../part/field.tsx";
 import { Empty } from "../../part/notice.tsx";
 import { Table } from "../../part/table.tsx";
 import { formatDuration } from "../../text/format-time.ts";
-import type { CompareProps } from "./use-comparison.ts";
+import { useCompare } from "./use-comparison.ts";
 
 const columns = [
   ["wall_ns", "wall time"],
@@ -15,7 +15,8 @@ const columns = [
 ] as const;
 type Column = (typeof columns)[number][0];
 
-export function TimeView({ compare, look }: CompareProps) {
+export function TimeView() {
+  const { compare, look } = useCompare();
   const [column, setColumn] = useState<Column>("wall_ns");
   const rows = [...compare.spans].sort((a, b) => largest(b[column]) - largest(a[column]));
   const widest = largestOf([1, ...rows.map((row) => largest(row[column]))]);

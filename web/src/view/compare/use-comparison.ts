@@ -1,6 +1,6 @@
 // The parts of a comparison, each asked for when a tab needs it, joined as they come.
 
-import { useMemo, useRef } from "react";
+import { createContext, useContext, useMemo, useRef } from "react";
 import type { CompareAnswer, ComparePart } from "#api/contract/compare.ts";
 import { useTheme } from "../../app/theme.ts";
 import { useApi } from "../../data/use-api.ts";
@@ -68,15 +68,29 @@ export interface Look {
   readonly groups: readonly RunGroup[] | null;
 }
 
-/** What every way to compare is given. */
-export interface CompareProps {
+/** Of a run, or of a group that is drawn as one line. */
+export function colourOf(name: string, look: Look): string | undefined {
+  return look.groups?.find(({ text }) => text === name)?.colour ?? look.colours.get(name);
+}
+
+/** The comparison on screen, for everything below. */
+export interface OpenComparison {
   readonly compare: CompareAnswer;
   readonly look: Look;
   readonly search: CompareSearch;
   /** The only run to draw; null draws all that are not hidden. */
   readonly alone: string | null;
+  setAlone(id: string | null): void;
   /** Called when the first picture is drawn, or when there is none to wait for. */
-  readonly onDrawn: () => void;
+  onDrawn(): void;
+}
+
+export const CompareContext = createContext<OpenComparison | null>(null);
+
+export function useCompare(): OpenComparison {
+  const open = useContext(CompareContext);
+  if (open === null) throw new Error("no CompareContext above");
+  return open;
 }
 
 /** Colours and groups of the runs, as the address wants them. */

@@ -3,6 +3,7 @@
 import { useLayoutEffect, useRef } from "react";
 import { largestOf } from "#base/extremes.ts";
 import { inksOf, useTheme } from "../../app/theme.ts";
+import { linePath, pointOf } from "../../chart/path.ts";
 import type { PlotSeries } from "../../chart/plot-data.ts";
 import { extentOf } from "../../chart/scale.ts";
 import { useSteps } from "../../clock/use-steps.ts";
@@ -108,19 +109,8 @@ function drawSpans(
 function drawLoss(ctx: CanvasRenderingContext2D, loss: PlotSeries, x: (t: number) => number, ink: string): void {
   const range = extentOf(loss.last);
   if (range === null || range.max === range.min) return;
+  const y = (value: number) => 4 + (heightPx - 8) * (1 - (value - range.min) / (range.max - range.min));
   ctx.strokeStyle = ink;
   ctx.lineWidth = 1.25;
-  ctx.beginPath();
-  let pen = false;
-  loss.last.forEach((value, i) => {
-    if (value === null) {
-      pen = false;
-      return;
-    }
-    const y = 4 + (heightPx - 8) * (1 - (value - range.min) / (range.max - range.min));
-    if (pen) ctx.lineTo(x(loss.t[i] ?? 0), y);
-    else ctx.moveTo(x(loss.t[i] ?? 0), y);
-    pen = true;
-  });
-  ctx.stroke();
+  ctx.stroke(new Path2D(linePath(loss.last.map((value, i) => pointOf(x(loss.t[i] ?? 0), value, y)))));
 }
