@@ -2,20 +2,22 @@
 
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
-import { useStaleOnLive } from "../data/use-live.ts";
+import { useApi } from "../data/use-api.ts";
+import { useLiveState, useStaleOnLive } from "../data/use-live.ts";
 import { Button, IconButton } from "../part/button.tsx";
 import { Icon, Logo } from "../part/icon.tsx";
-import { useKeys } from "../part/use-keys.ts";
+import { isTyping, useKeys } from "../part/keys.ts";
+import { Name } from "../part/name.tsx";
+import { useNow } from "../part/when.tsx";
+import { countOf, formatSi } from "../text/format-number.ts";
+import { formatClock } from "../text/format-time.ts";
 import { useLastRunsView } from "../view/runs/remembered-view.ts";
-import { Crumbs } from "./crumbs.tsx";
 import { HelpDialog } from "./help.tsx";
 import { lazyView } from "./lazy-view.tsx";
-import { LiveDot } from "./live-dot.tsx";
 import { LoginGate } from "./login.tsx";
 import { places } from "./places.ts";
 import { usePreference } from "./preference.ts";
 import { useApplyTheme, useOtherTheme } from "./theme.ts";
-import { isTyping } from "./typing.ts";
 
 const TourBar = lazyView(() => import("../view/tour/tour-bar.tsx"), "TourBar");
 const AlertToast = lazyView(() => import("../view/rules/alert-toast.tsx"), "AlertToast");
@@ -111,5 +113,63 @@ function TopBar({ onPalette, onHelp }: { readonly onPalette: () => void; readonl
       <IconButton look="quiet no-print" icon="theme" label={`Use the ${other} theme`} onClick={turn} />
       <IconButton look="quiet no-print" icon="question" label="Keyboard help" title="keyboard (?)" onClick={onHelp} />
     </header>
+  );
+}
+
+export function LiveDot() {
+  const live = useLiveState();
+  const now = useNow(1_000, live.state !== "open");
+  const late = live.state === "waiting" || (live.state === "connecting" && now - live.sinceMs > 2_000);
+  const behind = live.waitingEvents > 100_000;
+  const text = late
+    ? `server away since ${formatClock(live.sinceMs).slice(0, 8)}; what you see is from then`
+    : behind
+      ? `behind by ${countOf(live.waitingEvents, "event")}`
+      : live.state === "open"
+        ? `live ${formatSi(live.eventsPerSecond)} ev/s`
+        : "connecting";
+  return (
+    <output className={`live no-print ${late || behind ? "late" : ""}`} aria-label="Live stream">
+      <i />
+      <span className={late || behind ? "" : "live-rate"}>{text}</span>
+    </output>
+  );
+}
+
+export function Crumbs() {
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const [view = "runs", id] = path.split("/").filter(Boolean).map(decodeURIComponent);
+  const tour = view === "tour" ? "A tour of the sample" : "Tributary";
+  const title = places.find(({ to }) => to === `/${view}`)?.title ?? tour;
+  const lastRuns = useLastRunsView();
+  if (id === undefined) return <Heading text={title} />;
+  return (
+    <nav className="row crumbs" aria-label="Breadcrumb">
+      {view === "launches" ? (
+        <Link to="/launches">{title}</Link>
+      ) : (
+        <Link to="/runs" search={lastRuns}>
+          {title}
+        </Link>
+      )}
+      <span className="muted">/</span>
+      {view === "runs" ? <RunHeading id={id} /> : <Heading text={id} />}
+    </nav>
+  );
+}
+
+function RunHeading({ id }: { readonly id: string }) {
+  const run = useApi("run", { params: { id } });
+  return <Heading text={run.data?.name ?? id} />;
+}
+
+function Heading({ text }: { readonly text: string }) {
+  useEffect(() => {
+    document.title = `${text} · Tributary`;
+  }, [text]);
+  return (
+    <h1 className="clip" title={text} aria-label={text}>
+      <Name>{text}</Name>
+    </h1>
   );
 }

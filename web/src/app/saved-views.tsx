@@ -3,8 +3,7 @@
 import { useState } from "react";
 import type { SavedView } from "#api/contract/view.ts";
 import { useApi, useChange } from "../data/use-api.ts";
-import { Button, IconButton } from "../part/button.tsx";
-import { CopyButton } from "../part/copy.tsx";
+import { Button, CopyButton, IconButton } from "../part/button.tsx";
 import { Form, TextField } from "../part/field.tsx";
 import { Icon } from "../part/icon.tsx";
 import { Problem } from "../part/notice.tsx";

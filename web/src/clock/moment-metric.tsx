@@ -1,12 +1,17 @@
 // Steps and values of a moment: which steps it holds, and where the least and the greatest value stand.
 
-import type { PlotSeries } from "../chart/plot-data.ts";
+import { useMemo } from "react";
+import type { SeriesBody } from "#api/contract/series.ts";
+import { panelId } from "../chart/metric-groups.ts";
+import { type PlotSeries, toPlotSeries } from "../chart/plot-data.ts";
+import { useApi } from "../data/use-api.ts";
 import { Button } from "../part/button.tsx";
 import { Name } from "../part/name.tsx";
 import { formatFloat, formatNumber } from "../text/format-number.ts";
 import { formatElapsed } from "../text/format-time.ts";
 import { useRunClock } from "./run-clock.tsx";
-import type { MomentMetric } from "./use-moment-metric.ts";
+import { chooseStepMetric } from "./use-steps.ts";
+import { formatWindow, type TimeWindow } from "./window.ts";
 
 export function MomentSteps({ metric }: { readonly metric: MomentMetric | null }) {
   const series = metric?.series ?? null;
@@ -70,4 +75,41 @@ function extremeRow(values: readonly (number | null)[], way: 1 | -1): number {
     if (value !== null && (before === null || before === undefined || (value - before) * way > 0)) best = row;
   });
   return best;
+}
+
+export interface MomentMetric {
+  readonly key: string;
+  readonly of: string;
+  readonly axis: "step" | "time";
+  /** Null while it is on its way, and when nothing was logged within. */
+  readonly series: PlotSeries | null;
+}
+
+/** Of the metric that is pointed at, else of the one that ties steps to the clock. Null for a run without metrics. */
+export function useMomentMetric(moment: TimeWindow, of: string): MomentMetric | null {
+  const { run, startNs } = useRunClock();
+  const metrics = useApi("metrics", { params: { id: run.id } }, { enabled: run.counts.metrics > 0 });
+  const metric = useMemo(() => {
+    const all = metrics.data?.metrics ?? [];
+    return all.find((each) => panelId(each) === of) ?? chooseStepMetric(all);
+  }, [metrics.data, of]);
+  const axis = metric === null || metric.first_step !== null ? "step" : "time";
+  // A moment begins after the last point of the one before.
+  const { from, to } = formatWindow({ from: moment.from + 1, to: moment.to }, startNs);
+  const body: SeriesBody = {
+    runs: [run.id],
+    keys: [metric?.key ?? "-"],
+    phase: metric?.phase ?? "",
+    axis,
+    buckets: 2_000,
+    from_ns: from,
+    to_ns: to,
+  };
+  const answer = useApi("series", { body }, { enabled: metric !== null, keep: true, staleMs: 60_000 });
+  const series = useMemo(() => {
+    const found = answer.data?.series.find((each) => each.key === metric?.key && each.phase === metric.phase);
+    return found === undefined || found.x.length === 0 ? null : toPlotSeries(found, axis, startNs);
+  }, [answer.data, metric, axis, startNs]);
+  if (metric === null) return null;
+  return { key: metric.key, of: panelId(metric), axis, series };
 }

@@ -7,11 +7,10 @@ import { useSettled } from "../data/use-settled.ts";
 import { IconButton } from "../part/button.tsx";
 import { formatElapsed } from "../text/format-time.ts";
 import { type Cursor, useCursor } from "./cursor.ts";
-import { MomentExtremes, MomentSteps } from "./moment-metric.tsx";
+import { MomentExtremes, MomentSteps, useMomentMetric } from "./moment-metric.tsx";
 import { MomentGo, MomentLogs, MomentSpans } from "./moment-parts.tsx";
 import { type RunClock, useRunClock } from "./run-clock.tsx";
 import { stepAt } from "./step-clock.ts";
-import { useMomentMetric } from "./use-moment-metric.ts";
 import { useSteps } from "./use-steps.ts";
 import type { TimeWindow } from "./window.ts";
 

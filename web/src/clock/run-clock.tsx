@@ -3,8 +3,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo } from "react";
 import type { Run } from "#api/contract/run.ts";
 import { largestOf } from "#base/extremes.ts";
-import { isBusy, isTyping } from "../app/typing.ts";
-import { useKeys } from "../part/use-keys.ts";
+import { isBusy, isTyping, useKeys } from "../part/keys.ts";
 import { useNow } from "../part/when.tsx";
 import { toOffsetNs } from "../text/format-time.ts";
 import { type Cursor, pinCursor, setCursor } from "./cursor.ts";

@@ -1,7 +1,7 @@
 // What is known of one thing, as lines of a list of facts: a name and a value each.
 
 import type { ReactNode } from "react";
-import { CopyButton } from "./copy.tsx";
+import { CopyButton } from "./button.tsx";
 
 /** Shows nothing without a value. */
 export function Fact({ name, value }: { readonly name: string; readonly value: ReactNode }) {

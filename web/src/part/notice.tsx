@@ -2,8 +2,7 @@
 
 import type { ComponentProps, ReactNode } from "react";
 import { Refusal, Unreachable } from "../data/client.ts";
-import { Button } from "./button.tsx";
-import { CopyButton } from "./copy.tsx";
+import { Button, CopyButton } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 
 export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {

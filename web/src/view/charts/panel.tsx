@@ -1,20 +1,22 @@
 // One metric: title with the value under the cursor, the plot, and small actions.
 
-import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from "react";
 import type { Axis } from "#api/contract/series.ts";
 import { useTheme } from "../../app/theme.ts";
 import { assignColour, type Theme } from "../../chart/colour.ts";
 import { type MetricPanel, panelId, panelTitle } from "../../chart/metric-groups.ts";
 import { Plot } from "../../chart/plot.tsx";
 import { isTimed } from "../../chart/plot-cursor.ts";
+import type { PlotSeries } from "../../chart/plot-data.ts";
 import type { PlotEvent } from "../../chart/plot-draw.ts";
-import type { PlotChoices } from "../../chart/plot-model.ts";
+import { outsideOf, type PlotChoices, toTsv } from "../../chart/plot-model.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
+import { CopyButton, IconButton } from "../../part/button.tsx";
+import { Name } from "../../part/name.tsx";
 import { Problem } from "../../part/notice.tsx";
 import { toMs } from "../../text/format-time.ts";
 import { DataTable } from "./data-table.tsx";
-import { PanelHead } from "./panel-head.tsx";
-import { describeSeries, eventText, readText } from "./panel-text.ts";
+import { describeSeries, eventText, lastText, readText } from "./panel-text.ts";
 import { savePng } from "./save-png.ts";
 import { type LivePoints, usePanelSeries } from "./use-panel-series.ts";
 
@@ -161,5 +163,55 @@ function Legend({ names, colours, hidden, onChange }: LegendProps) {
         </button>
       ))}
     </div>
+  );
+}
+
+export interface PanelHeadProps extends PanelProps {
+  readonly name: string;
+  readonly series: readonly PlotSeries[];
+  /** The points were sent without a position on the axis that was asked for. */
+  readonly isOverTime: boolean;
+  readonly table: boolean;
+  readonly onTable: () => void;
+  readonly onSave: () => void;
+  /** Why the newest answer did not come; what is drawn is then older. */
+  readonly problem: Error | null;
+  readonly readout: RefObject<HTMLSpanElement | null>;
+}
+
+export function PanelHead(props: PanelHeadProps) {
+  const { panel, series, choices, problem } = props;
+  const outside = useMemo(() => outsideOf(series, choices), [series, choices]);
+  return (
+    <header className="row chart-head">
+      <h3 title={props.name} aria-label={props.name}>
+        <Name>{panel.label}</Name>
+      </h3>
+      {!props.isOverTime || series.length === 0 ? null : (
+        <span className="muted" title={`these points were sent without ${props.axis}`}>
+          over time
+        </span>
+      )}
+      {outside === "" ? null : (
+        <span className="status-warn" title="values outside the axis">
+          {outside}
+        </span>
+      )}
+      {problem === null || series.length === 0 ? null : (
+        <span className="status-warn" title={problem.message}>
+          not up to date
+        </span>
+      )}
+      <span className="chart-tools no-print">
+        <CopyButton text={() => toTsv(series)} label="copy the data" />
+        <IconButton icon="runs" label={`${props.name} as a table`} aria-pressed={props.table} onClick={props.onTable} />
+        <IconButton icon="image" label={`Save ${props.name} as an image`} onClick={props.onSave} />
+        {props.tools}
+      </span>
+      <span className="grow" />
+      <span ref={props.readout} className="readout" aria-live="off">
+        {lastText(series, panel)}
+      </span>
+    </header>
   );
 }

@@ -5,7 +5,7 @@ import { useUrlChoice } from "../../app/url-choice.ts";
 import type { PlotChoices } from "../../chart/plot-model.ts";
 import type { YScale } from "../../chart/scale.ts";
 import { Button } from "../../part/button.tsx";
-import { Choice } from "../../part/choice.tsx";
+import { Choice } from "../../part/field.tsx";
 
 const scales = ["linear", "log", "symlog"] as const;
 export const onOff = ["on", "off"] as const;

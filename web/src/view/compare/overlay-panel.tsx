@@ -12,7 +12,7 @@ import { getCursor } from "../../clock/cursor.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Name } from "../../part/name.tsx";
 import { Loading, Problem } from "../../part/notice.tsx";
-import { useSeen } from "../../part/use-seen.ts";
+import { useSeen } from "../../part/on-screen.ts";
 import { countOf, formatNumber } from "../../text/format-number.ts";
 import { formatElapsed } from "../../text/format-time.ts";
 import { groupSeries } from "./group-series.ts";

@@ -3,8 +3,7 @@
 import { useEffect, useMemo } from "react";
 import { useSetSearch, useUrlChoice } from "../../app/url-choice.ts";
 import { matchText, panelId } from "../../chart/metric-groups.ts";
-import { Choice } from "../../part/choice.tsx";
-import { TextField } from "../../part/field.tsx";
+import { Choice, TextField } from "../../part/field.tsx";
 import { Empty } from "../../part/notice.tsx";
 import "../charts/charts.css";
 import { PlotControls, usePlotChoices } from "../charts/plot-choices.tsx";

@@ -7,8 +7,8 @@ import { Button } from "../../part/button.tsx";
 import { follow } from "../../part/follow.ts";
 import { Name } from "../../part/name.tsx";
 import { Empty } from "../../part/notice.tsx";
+import { useSize } from "../../part/on-screen.ts";
 import { toggled } from "../../part/toggled.ts";
-import { useSize } from "../../part/use-size.ts";
 import { type Brushes, type ParallelAxis, passBrushes, sharedAxes } from "./parallel.ts";
 import { useCompare } from "./use-comparison.ts";
 

@@ -6,7 +6,7 @@ import type { RunSummary } from "#api/contract/run.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
 import { Select } from "../../part/field.tsx";
 import { Empty } from "../../part/notice.tsx";
-import { useSize } from "../../part/use-size.ts";
+import { useSize } from "../../part/on-screen.ts";
 import { formatNumber } from "../../text/format-number.ts";
 import { keepRuns, type ParallelAxis, sharedAxes, toAxes } from "./parallel.ts";
 import { useCompare } from "./use-comparison.ts";

@@ -1,24 +1,25 @@
 // Commands to the running job: what can be sent, to whom, and what became of each.
 
 import { useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { Command, CommandBody, CommandType } from "#api/contract/command.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi, useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
 import { Confirm } from "../../part/dialog.tsx";
-import { Select } from "../../part/field.tsx";
+import { Select, TextField } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { Page } from "../../part/panel.tsx";
 import { Status } from "../../part/status.tsx";
 import { Table } from "../../part/table.tsx";
 import { When } from "../../part/when.tsx";
+import { formatNumber } from "../../text/format-number.ts";
 import { formatDuration, toOffsetNs } from "../../text/format-time.ts";
 import { type CommandChoice, commandChoices } from "./choices.ts";
 import { canPause, canResume } from "./pause.ts";
-import { RateField } from "./rate-field.tsx";
+import { presentRate } from "./present-rate.ts";
 
 export function ControlView() {
   const { run } = useRunClock();
@@ -218,4 +219,31 @@ function parseObject(text: string): Record<string, unknown> | null {
   } catch {
     return null;
   }
+}
+
+/** Gives the payload as JSON text; '' while no number stands in the field. */
+export function RateField({ onChange }: { readonly onChange: (payload: string) => void }) {
+  const { run } = useRunClock();
+  const metrics = useApi("metrics", { params: { id: run.id } });
+  const present = presentRate(metrics.data?.metrics ?? [], run.params);
+  const [text, setText] = useState<string | null>(null);
+  const shown = text ?? (present === null ? "" : String(present));
+  const value = shown.trim() === "" ? Number.NaN : Number(shown);
+  useEffect(() => onChange(Number.isFinite(value) ? JSON.stringify({ lr: value }) : ""), [value, onChange]);
+  return (
+    <label className="stack" style={{ gap: 4 }}>
+      learning rate
+      <TextField
+        look={`num ${Number.isFinite(value) ? "" : "invalid"}`}
+        type="number"
+        step="any"
+        value={shown}
+        aria-invalid={!Number.isFinite(value)}
+        onChange={setText}
+      />
+      <span className="muted">
+        {present === null ? "The job has not reported its rate." : `now ${formatNumber(present)}`}
+      </span>
+    </label>
+  );
 }

@@ -1,14 +1,14 @@
 // The lines of a question, oldest first: pages from the server, and what arrived since.
 
-import { useMemo, useRef } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import type { LogRow } from "#api/contract/record.ts";
 import { isAfter } from "#model/positions.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
-import { useCatchUp } from "../../data/use-live.ts";
+import { useCatchUp, useLiveStream } from "../../data/use-live.ts";
 import { usePages } from "../../data/use-pages.ts";
 import { messageChars } from "./log-message.tsx";
 import { addLevels, appendLines, type LogFilter } from "./log-tail.ts";
 import type { LogStart } from "./use-log-search.ts";
-import { useLogTail } from "./use-log-tail.ts";
 
 export function useLog(from: LogStart, filter: LogFilter) {
   const { run } = useRunClock();
@@ -48,4 +48,39 @@ export function useLog(from: LogStart, filter: LogFilter) {
     return addLevels(first?.levels ?? {}, since, filter);
   }, [first, tail, key]);
   return { pages, rows, levels, more, asked: first !== undefined && !isTurned, appended: tail.length };
+}
+
+export interface TailLine {
+  readonly row: LogRow;
+  /** The live event that brought it: its place in the journal. */
+  readonly event: string;
+}
+
+const drawMs = 250;
+const linesMax = 20_000;
+const none: readonly TailLine[] = [];
+
+export function useLogTail(run: string): readonly TailLine[] {
+  const stream = useLiveStream();
+  const [tail, setTail] = useState(none);
+  useEffect(() => {
+    let waiting: TailLine[] = [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    setTail(none);
+    const stop = stream.listen((event) => {
+      if (event.name !== "logs" || event.data.run !== run) return;
+      for (const row of event.data.logs) waiting.push({ row, event: event.id });
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        const fresh = waiting;
+        waiting = [];
+        setTail((before) => [...before, ...fresh].slice(-linesMax));
+      }, drawMs);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [stream, run]);
+  return tail;
 }

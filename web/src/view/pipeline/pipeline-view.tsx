@@ -9,7 +9,7 @@ import type { TimeWindow } from "../../clock/window.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Button, IconButton } from "../../part/button.tsx";
 import { Answer, CommandLine, Empty, Loading } from "../../part/notice.tsx";
-import { useSize } from "../../part/use-size.ts";
+import { useSize } from "../../part/on-screen.ts";
 import { toOffsetNs } from "../../text/format-time.ts";
 import { heightOf, layoutGraph, nodeWidth, type PlacedGraph } from "./layout.ts";
 import { NodeCard } from "./node-card.tsx";

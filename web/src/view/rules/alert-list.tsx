@@ -5,6 +5,8 @@ import { Icon } from "../../part/icon.tsx";
 import { RunLink } from "../../part/run-link.tsx";
 import { When } from "../../part/when.tsx";
 import "./rules.css";
+import type { Run } from "#api/contract/run.ts";
+import { useApi } from "../../data/use-api.ts";
 
 export function AlertList({
   alerts,
@@ -55,5 +57,16 @@ function AlertRow({ alert, withRun }: { readonly alert: Alert; readonly withRun:
         <When ns={alert.fired_ns} />
       </span>
     </li>
+  );
+}
+
+export function RunAlerts({ run }: { readonly run: Run }) {
+  const answer = useApi("runAlerts", { params: { id: run.id }, query: { limit: 20 } });
+  const alerts = answer.data?.alerts ?? [];
+  if (alerts.length === 0) return null;
+  return (
+    <section className="panel" aria-label="Alerts">
+      <AlertList alerts={alerts} />
+    </section>
   );
 }

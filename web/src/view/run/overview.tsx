@@ -5,7 +5,7 @@ import type { Run } from "#api/contract/run.ts";
 import type { MetricInfo } from "#api/contract/series.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
-import { CopyButton } from "../../part/copy.tsx";
+import { CopyButton } from "../../part/button.tsx";
 import { Fact, IdFact } from "../../part/facts.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { MetricName } from "../../part/name.tsx";
@@ -16,10 +16,10 @@ import { Table } from "../../part/table.tsx";
 import { When } from "../../part/when.tsx";
 import { formatCount, formatFloat } from "../../text/format-number.ts";
 import { formatTime, toMs } from "../../text/format-time.ts";
-import { RunAlerts } from "../rules/run-alerts.tsx";
-import { durationParts } from "./durations.ts";
+import { RunAlerts } from "../rules/alert-list.tsx";
 import { Findings } from "./findings.tsx";
 import { KeyCurves, KeyTexts, LastLines, SentenceLine } from "./overview-panels.tsx";
+import { durationParts } from "./run-sentence.ts";
 
 export function Overview() {
   const { run } = useRunClock();

@@ -4,11 +4,11 @@ import { useState } from "react";
 import type { ParamRow } from "#api/contract/record.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
-import { CopyButton } from "../../part/copy.tsx";
+import { CopyButton } from "../../part/button.tsx";
 import { TextField } from "../../part/field.tsx";
 import { AnswerPanel, Page, Panel } from "../../part/panel.tsx";
+import { WholeRecord } from "../../part/record.tsx";
 import { Table } from "../../part/table.tsx";
-import { WholeRecord } from "../../part/whole-record.tsx";
 
 export function Params() {
   const [search, setSearch] = useState("");

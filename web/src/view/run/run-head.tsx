@@ -15,10 +15,9 @@ import { Took, When } from "../../part/when.tsx";
 import { describeEnv } from "../../text/describe-env.ts";
 import { countOf, formatCount, formatFloat } from "../../text/format-number.ts";
 import { canResume } from "../control/pause.ts";
-import { durationParts } from "./durations.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 import { JoinDialog, PartDialog } from "./join-dialog.tsx";
-import { shareOf } from "./run-sentence.ts";
+import { durationParts, shareOf } from "./run-sentence.ts";
 
 export function RunHead({ run }: { readonly run: Run }) {
   const commit = run.source["git_commit"] ?? run.source["commit"] ?? "";

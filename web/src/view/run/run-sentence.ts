@@ -85,3 +85,15 @@ export function shareOf(progress: Judged["progress"]): number | null {
 function cautionsOf({ start_ns, end_ns }: Judged): string[] {
   return start_ns !== null && end_ns !== null && toOffsetNs(end_ns, start_ns) < 0 ? ["it ends before it starts"] : [];
 }
+
+/** Records of one file arrive at once: that says nothing and is left out. */
+export function durationParts(duration: Run["durations"][number]): string {
+  const parts = [
+    duration.clock_ns === null ? "" : `${formatDuration(Number(duration.clock_ns))} by its clock`,
+    duration.arrival_ns === null || duration.arrival_ns === "0"
+      ? ""
+      : `${formatDuration(Number(duration.arrival_ns))} between arrivals`,
+    duration.said_ms === null ? "" : `${formatDuration(Number(duration.said_ms) * 1e6)} as it said`,
+  ];
+  return parts.filter((part) => part !== "").join(", ");
+}

@@ -1,8 +1,7 @@
 // The table by keyboard: j and k or the arrows go from run to run, x ticks one, Enter opens it as a link does.
 
 import { type RefObject, useRef } from "react";
-import { isTyping } from "../../app/typing.ts";
-import { useKeys } from "../../part/use-keys.ts";
+import { isTyping, useKeys } from "../../part/keys.ts";
 import type { GridRow } from "./grid-model.ts";
 
 const moves: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };

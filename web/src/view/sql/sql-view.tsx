@@ -5,15 +5,14 @@ import { useEffect, useState } from "react";
 import type { SqlAnswer } from "#api/contract/sql.ts";
 import { Refusal, urlOf } from "../../data/client.ts";
 import { useApi, useChange } from "../../data/use-api.ts";
-import { Button } from "../../part/button.tsx";
-import { Choice } from "../../part/choice.tsx";
-import { CopyButton } from "../../part/copy.tsx";
+import { Button, CopyButton } from "../../part/button.tsx";
+import { Choice } from "../../part/field.tsx";
 import { Problem } from "../../part/notice.tsx";
 import { saveFile } from "../../part/save-file.ts";
 import { formatCount, formatNumber } from "../../text/format-number.ts";
 import "./sql.css";
+import { usePreference } from "../../app/preference.ts";
 import { SqlEditor } from "./sql-editor.tsx";
-import { QueryList, useSqlHistory } from "./sql-history.tsx";
 import { SqlChart, SqlTable } from "./sql-result.tsx";
 
 const route = getRouteApi("/sql");
@@ -151,4 +150,48 @@ function toTsv(answer: SqlAnswer): string {
   const line = (cells: readonly unknown[]) =>
     cells.map((cell) => String(cell ?? "").replace(/[\t\n]/g, " ")).join("\t");
   return [line(answer.columns.map((column) => column.name)), ...answer.rows.map(line)].join("\n");
+}
+
+const kept = 20;
+
+export function useSqlHistory(): [readonly string[], (query: string) => void] {
+  const [text, setText] = usePreference<string>("sql-history", "[]");
+  const queries = parseQueries(text);
+  return [
+    queries,
+    (query) => setText(JSON.stringify([query, ...queries.filter((one) => one !== query)].slice(0, kept))),
+  ];
+}
+
+function parseQueries(text: string): string[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
+  } catch {
+    return [];
+  }
+}
+
+interface QueryListProps {
+  readonly title: string;
+  readonly queries: readonly (readonly [name: string, query: string])[];
+  readonly onPick: (query: string) => void;
+}
+
+export function QueryList({ title, queries, onPick }: QueryListProps) {
+  if (queries.length === 0) return null;
+  return (
+    <section aria-label={title}>
+      <h2>{title}</h2>
+      <ul>
+        {queries.map(([name, query]) => (
+          <li key={query}>
+            <button type="button" className="menu-item" title={query} onClick={() => onPick(query)}>
+              <span className="clip">{name}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
 }

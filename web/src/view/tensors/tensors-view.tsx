@@ -10,17 +10,16 @@ import { Plot } from "../../chart/plot.tsx";
 import { plainChoices } from "../../chart/plot-model.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
-import { Choice } from "../../part/choice.tsx";
-import { Select } from "../../part/field.tsx";
+import { Choice, Select } from "../../part/field.tsx";
 import { Name } from "../../part/name.tsx";
 import { Answer, CommandLine, Empty } from "../../part/notice.tsx";
-import { countOf, formatCount } from "../../text/format-number.ts";
+import { countOf, formatCount, toNumber } from "../../text/format-number.ts";
 import { toMs, toOffsetNs } from "../../text/format-time.ts";
 import { useChartEvents } from "../charts/use-chart-events.ts";
 import { labelOf, Ridgeline } from "./ridgeline.tsx";
-import { toStatsSeries } from "./stats-series.ts";
 import { TensorList } from "./tensor-list.tsx";
 import "./tensors.css";
+import { finiteOrNull, type PlotSeries, toPointSeries } from "../../chart/plot-data.ts";
 import { ValuesPanel } from "./values-panel.tsx";
 
 export function TensorsView() {
@@ -167,4 +166,26 @@ function TensorBody({ name, about, rows }: TensorBodyProps) {
       </div>
     </>
   );
+}
+
+/** Mean within min–max, mean within ± std, and the norm alone. */
+export function toStatsSeries(
+  rows: readonly Snapshot[],
+  startNs: string,
+): { spread: PlotSeries[]; norm: PlotSeries[] } {
+  const t = rows.map((row) => toOffsetNs(row.ts_ns, startNs));
+  const column = (name: "mean" | "std" | "min" | "max" | "norm") => rows.map((row) => toNumber(row[name]));
+  const mean = column("mean");
+  const std = column("std");
+  const beside = (sign: 1 | -1) => mean.map((value, i) => (value === null ? null : value + sign * (std[i] ?? 0)));
+  const within = (key: string, min: (number | null)[], max: (number | null)[]): PlotSeries => ({
+    ...toPointSeries(key, t, mean),
+    min: min.map(finiteOrNull),
+    max: max.map(finiteOrNull),
+    banded: true,
+  });
+  return {
+    spread: [within("min–max", column("min"), column("max")), within("± std", beside(-1), beside(1))],
+    norm: [toPointSeries("norm", t, column("norm"))],
+  };
 }

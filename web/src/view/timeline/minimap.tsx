@@ -9,7 +9,7 @@ import { extentOf } from "../../chart/scale.ts";
 import { useSteps } from "../../clock/use-steps.ts";
 import type { TimeWindow } from "../../clock/window.ts";
 import { follow } from "../../part/follow.ts";
-import { useSize } from "../../part/use-size.ts";
+import { useSize } from "../../part/on-screen.ts";
 import type { Boxes } from "./boxes.ts";
 import { gutterPx } from "./draw.ts";
 

@@ -3,8 +3,7 @@
 import { spanFlags } from "#api/contract/span-flags.ts";
 import type { useSetSearch } from "../../app/url-choice.ts";
 import { Button } from "../../part/button.tsx";
-import { Choice } from "../../part/choice.tsx";
-import { TextField } from "../../part/field.tsx";
+import { Choice, TextField } from "../../part/field.tsx";
 import { countOf, formatCount } from "../../text/format-number.ts";
 import { formatDuration } from "../../text/format-time.ts";
 import { type Boxes, mergedText } from "./boxes.ts";

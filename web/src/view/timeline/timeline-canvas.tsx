@@ -4,14 +4,14 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { inksOf, useTheme } from "../../app/theme.ts";
 import { getCursor, onCursor } from "../../clock/cursor.ts";
 import type { TimeWindow } from "../../clock/window.ts";
-import { useSize } from "../../part/use-size.ts";
+import { useSize } from "../../part/on-screen.ts";
 import { useChartEvents } from "../charts/use-chart-events.ts";
 import type { Area } from "./area-panel.tsx";
 import type { Boxes } from "./boxes.ts";
 import { drawTimeline, gutterPx, rulerPx, type Scene } from "./draw.ts";
 import { placeLanes } from "./lanes.ts";
 import { usePointer } from "./use-pointer.ts";
-import { useWheel } from "./use-wheel.ts";
+import { useWheel } from "./use-view.ts";
 
 export interface PickedBox {
   readonly boxes: Boxes;

@@ -3,14 +3,13 @@
 import { useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { useTheme } from "../../app/theme.ts";
-import { isTyping } from "../../app/typing.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
 import { spanColours } from "../../chart/span-colours.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { panWindow, type TimeWindow, zoomWindow } from "../../clock/window.ts";
+import { isTyping, useKeys } from "../../part/keys.ts";
 import { CommandLine, Empty, Loading, PageProblem } from "../../part/notice.tsx";
 import { Splitter, useSplit } from "../../part/splitter.tsx";
-import { useKeys } from "../../part/use-keys.ts";
 import { type Area, AreaPanel } from "./area-panel.tsx";
 import { FlameView } from "./flame-view.tsx";
 import { Minimap } from "./minimap.tsx";

@@ -1,9 +1,10 @@
 // The part of the run on screen. It moves with every frame of a pan or zoom, and becomes the shared window when it
 // rests, so that the other panels and the URL follow without being asked sixty times a second.
 
-import { useCallback, useEffect, useRef, useState } from "react";
+import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import { useRunClock } from "../../clock/run-clock.tsx";
-import { clampWindow, type TimeWindow } from "../../clock/window.ts";
+import { clampWindow, panWindow, type TimeWindow, wheelZoom } from "../../clock/window.ts";
+import { gutterPx } from "./draw.ts";
 
 const restMs = 180;
 
@@ -32,4 +33,39 @@ export function useTimelineView(extent: TimeWindow): [TimeWindow, (next: TimeWin
     [extent, setWindow],
   );
   return [view, move];
+}
+
+export interface WheelMoves {
+  readonly view: TimeWindow;
+  readonly width: number;
+  readonly overflows: boolean;
+  readonly onMove: (view: TimeWindow) => void;
+}
+
+export function useWheel(canvas: RefObject<HTMLCanvasElement | null>, moves: WheelMoves): void {
+  const latest = useRef(moves);
+  latest.current = moves;
+  // React's wheel listener is passive and could not keep the page from scrolling.
+  useEffect(() => {
+    const element = canvas.current;
+    if (element === null) return;
+    const onWheel = (event: WheelEvent) => {
+      const { view, width, overflows, onMove } = latest.current;
+      const isZoom = event.ctrlKey || event.metaKey;
+      const isSideways = Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey;
+      // What is left alone scrolls the lanes.
+      if (event.offsetX < gutterPx || (overflows && !isZoom && !isSideways)) return;
+      event.preventDefault();
+      const length = view.to - view.from;
+      if (isSideways) {
+        const by = event.deltaX === 0 ? event.deltaY : event.deltaX;
+        onMove(panWindow(view, (by / (width - gutterPx)) * length));
+      } else {
+        const at = view.from + ((event.offsetX - gutterPx) / (width - gutterPx)) * length;
+        onMove(wheelZoom(view, at, event.deltaY));
+      }
+    };
+    element.addEventListener("wheel", onWheel, { passive: false });
+    return () => element.removeEventListener("wheel", onWheel);
+  }, [canvas]);
 }

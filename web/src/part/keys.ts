@@ -1,4 +1,16 @@
-// Keys of the page must not fire while a person writes.
+// Keys of the whole page, and whom they belong to.
+
+import { useEffect, useRef } from "react";
+
+export function useKeys(onKey: (event: KeyboardEvent) => void): void {
+  const latest = useRef(onKey);
+  latest.current = onKey;
+  useEffect(() => {
+    const hear = (event: KeyboardEvent) => latest.current(event);
+    addEventListener("keydown", hear);
+    return () => removeEventListener("keydown", hear);
+  }, []);
+}
 
 export function isTyping(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement) return !/^(checkbox|radio|range|button|submit)$/.test(target.type);

@@ -1,5 +1,13 @@
+// Records as their client sent them.
+
 import { urlOf } from "../data/client.ts";
 import { formatBytes } from "../text/format-number.ts";
+import { indentJson } from "../text/indent-json.ts";
+
+/** JSON as the client sent it, indented; never parsed, so nothing is rounded. */
+export function JsonView({ text }: { readonly text: string }) {
+  return <pre className="json">{indentJson(text)}</pre>;
+}
 
 interface WholeRecordProps {
   readonly run: string;

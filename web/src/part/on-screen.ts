@@ -1,0 +1,34 @@
+// Where an element is: near the screen, and how large on it.
+
+import { type RefObject, useEffect, useLayoutEffect, useState } from "react";
+
+export function useSeen(host: RefObject<HTMLElement | null>): boolean {
+  const [seen, setSeen] = useState(false);
+  useEffect(() => {
+    const element = host.current;
+    if (element === null) return;
+    const watch = new IntersectionObserver(
+      (entries) => {
+        if (entries.some((entry) => entry.isIntersecting)) setSeen(true);
+      },
+      { rootMargin: "300px" },
+    );
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, [host]);
+  return seen;
+}
+
+export function useSize(host: RefObject<HTMLElement | null>): { readonly width: number; readonly height: number } {
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useLayoutEffect(() => {
+    const element = host.current;
+    if (element === null) return;
+    const measure = () => setSize({ width: element.clientWidth, height: element.clientHeight });
+    const watch = new ResizeObserver(measure);
+    watch.observe(element);
+    measure();
+    return () => watch.disconnect();
+  }, [host]);
+  return size;
+}
