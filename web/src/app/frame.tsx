@@ -48,9 +48,9 @@ export function Frame() {
         to the content
       </button>
       <SideBar />
-      <div className="frame-main">
+      <div className="column">
         <TopBar onPalette={() => setPalette(true)} onHelp={() => setHelp(true)} />
-        <main className="view fill" id="main" tabIndex={-1}>
+        <main className="column fill" id="main" tabIndex={-1}>
           <LoginGate>
             <Outlet />
           </LoginGate>
@@ -80,7 +80,7 @@ function SideBar() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const lastRuns = useLastRunsView();
   return (
-    <nav className="side" aria-label="Views">
+    <nav className="column side" aria-label="Views">
       <Link to="/runs" search={lastRuns} className="side-logo" aria-label="Tributary, all runs">
         <Logo />
       </Link>
@@ -89,7 +89,7 @@ function SideBar() {
           key={to}
           to={to}
           search={to === "/runs" ? lastRuns : {}}
-          className={`side-link ${path.startsWith(to) ? "current" : ""}`}
+          className={`column side-link ${path.startsWith(to) ? "current" : ""}`}
           aria-label={short}
         >
           <Icon name={icon} />

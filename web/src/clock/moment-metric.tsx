@@ -9,7 +9,7 @@ import { Button } from "../part/button.tsx";
 import { Name } from "../part/name.tsx";
 import { formatFloat, formatNumber } from "../text/format-number.ts";
 import { formatElapsed } from "../text/format-time.ts";
-import { useRunClock } from "./run-clock.tsx";
+import { useRunClock, useRunMetrics } from "./run-clock.tsx";
 import { chooseStepMetric } from "./use-steps.ts";
 import { formatWindow, type TimeWindow } from "./window.ts";
 
@@ -39,7 +39,7 @@ export function MomentExtremes({ metric }: { readonly metric: MomentMetric | nul
   const series = metric?.series ?? null;
   if (metric === null || series === null || series.points < 2) return <span />;
   return (
-    <div className="moment-extremes">
+    <div className="column moment-extremes">
       <Extreme of="max" metric={metric} series={series} />
       <Extreme of="min" metric={metric} series={series} />
     </div>
@@ -88,11 +88,11 @@ export interface MomentMetric {
 /** Of the metric that is pointed at, else of the one that ties steps to the clock. Null for a run without metrics. */
 export function useMomentMetric(moment: TimeWindow, of: string): MomentMetric | null {
   const { run, startNs } = useRunClock();
-  const metrics = useApi("metrics", { params: { id: run.id } }, { enabled: run.counts.metrics > 0 });
-  const metric = useMemo(() => {
-    const all = metrics.data?.metrics ?? [];
-    return all.find((each) => panelId(each) === of) ?? chooseStepMetric(all);
-  }, [metrics.data, of]);
+  const metrics = useRunMetrics();
+  const metric = useMemo(
+    () => metrics.find((each) => panelId(each) === of) ?? chooseStepMetric(metrics),
+    [metrics, of],
+  );
   const axis = metric === null || metric.first_step !== null ? "step" : "time";
   // A moment begins after the last point of the one before.
   const { from, to } = formatWindow({ from: moment.from + 1, to: moment.to }, startNs);

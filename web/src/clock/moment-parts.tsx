@@ -8,7 +8,7 @@ import { Name } from "../part/name.tsx";
 import { RunLink } from "../part/run-link.tsx";
 import { parseAnsi } from "../text/ansi.ts";
 import { formatDuration, formatElapsed, toOffsetNs } from "../text/format-time.ts";
-import { useRunClock } from "./run-clock.tsx";
+import { useRunApi, useRunClock } from "./run-clock.tsx";
 import { formatPin, formatWindow, type TimeWindow } from "./window.ts";
 
 export function MomentSpans({ moment }: { readonly moment: TimeWindow }) {
@@ -17,10 +17,10 @@ export function MomentSpans({ moment }: { readonly moment: TimeWindow }) {
   const named = formatWindow(moment, startNs);
   const has = run.counts.spans + run.counts.nodes > 0;
   const query = { from_ns: named.from, to_ns: named.to };
-  const spans = useApi("spanSummary", { params: { id: run.id }, query }, { enabled: has, keep: true, staleMs: 60_000 });
+  const spans = useRunApi("spanSummary", { query }, { enabled: has, keep: true, staleMs: 60_000 });
   const rows = [...(spans.data?.rows ?? [])].sort((a, b) => Number(b.wall_ns) - Number(a.wall_ns));
   return (
-    <div className="moment-spans">
+    <div className="row wrap moment-spans">
       {has ? null : <span className="muted">no spans in this run</span>}
       {spans.data !== undefined && rows.length === 0 ? <span className="muted">no span ran</span> : null}
       {rows.slice(0, 8).map((row) => (
@@ -36,9 +36,9 @@ export function MomentSpans({ moment }: { readonly moment: TimeWindow }) {
 export function MomentLogs({ moment }: { readonly moment: TimeWindow }) {
   const { run, startNs } = useRunClock();
   const { from, to } = formatWindow({ from: moment.from, to: moment.to + 1 }, startNs);
-  const logs = useApi(
+  const logs = useRunApi(
     "logs",
-    { params: { id: run.id }, query: { from_ns: from, to_ns: to, limit: 3, order: "desc", chars: 2_000 } },
+    { query: { from_ns: from, to_ns: to, limit: 3, order: "desc", chars: 2_000 } },
     { enabled: run.counts.logs > 0, keep: true, staleMs: 60_000 },
   );
   const lines = logs.data?.logs ?? [];
@@ -87,7 +87,7 @@ export function MomentGo({ moment, of }: { readonly moment: TimeWindow; readonly
 /** To the snapshot that was taken next: the tensors as the moment left them. */
 function TensorsLink({ moment, search }: { readonly moment: TimeWindow; readonly search: object }) {
   const { run, startNs } = useRunClock();
-  const all = useApi("snapshots", { params: { id: run.id } }, { staleMs: 60_000 });
+  const all = useRunApi("snapshots", {}, { staleMs: 60_000 });
   const tensor = all.data?.tensors[0]?.tensor;
   const one = useApi(
     "tensor",

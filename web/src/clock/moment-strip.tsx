@@ -33,7 +33,7 @@ export function MomentStrip() {
   const at = cursor ?? last;
   const state = clock.pin !== null ? "pinned" : cursor === null ? "past" : "";
   return (
-    <section className={`moment no-print ${state}`} aria-label="The moment under the cursor">
+    <section className={`moment small no-print ${state}`} aria-label="The moment under the cursor">
       {at === null ? (
         <p className="muted">
           Point at a chart, a span, a histogram or a line: its step, spans and logs appear here. Click to pin the

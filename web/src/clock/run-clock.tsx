@@ -1,8 +1,13 @@
 // The run on screen and its clock, for every panel below: the window, how to set it, the limits.
 
 import { createContext, type ReactNode, useContext, useEffect, useMemo } from "react";
+import type { RouteName } from "#api/contract/paths.ts";
+import type { ParamsOf } from "#api/contract/routes.ts";
 import type { Run } from "#api/contract/run.ts";
+import type { MetricInfo } from "#api/contract/series.ts";
 import { largestOf } from "#base/extremes.ts";
+import type { InputOf } from "../data/client.ts";
+import { type ApiOptions, useApi } from "../data/use-api.ts";
 import { isBusy, isTyping, useKeys } from "../part/keys.ts";
 import { useNow } from "../part/when.tsx";
 import { toOffsetNs } from "../text/format-time.ts";
@@ -36,6 +41,24 @@ export function useRunClock(): RunClock {
   if (clock === null) throw new Error("no RunClockProvider above");
   return clock;
 }
+
+type RunRoute = {
+  [N in RouteName]: ParamsOf<N> extends { readonly id: string } ? (keyof ParamsOf<N> extends "id" ? N : never) : never;
+}[RouteName];
+
+/** `useApi` about the run on screen. */
+export function useRunApi<N extends RunRoute>(name: N, input: Omit<InputOf<N>, "params">, options?: ApiOptions) {
+  const { run } = useRunClock();
+  return useApi(name, { ...input, params: { id: run.id } } as unknown as InputOf<N>, options);
+}
+
+/** The metrics of the run on screen; none before the answer has come. */
+export function useRunMetrics(): readonly MetricInfo[] {
+  const { run } = useRunClock();
+  return useRunApi("metrics", {}, { enabled: run.counts.metrics > 0 }).data?.metrics ?? noMetrics;
+}
+
+const noMetrics: readonly MetricInfo[] = [];
 
 export function RunClockProvider({ run, children }: { readonly run: Run; readonly children: ReactNode }) {
   const startNs = run.start_ns ?? "0";

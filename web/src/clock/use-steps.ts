@@ -4,12 +4,12 @@ import { useMemo } from "react";
 import type { MetricInfo } from "#api/contract/series.ts";
 import { type PlotSeries, toPlotSeries } from "../chart/plot-data.ts";
 import { useApi } from "../data/use-api.ts";
-import { useRunClock } from "./run-clock.tsx";
+import { useRunClock, useRunMetrics } from "./run-clock.tsx";
 
 export function useSteps(): PlotSeries | null {
   const { run, startNs } = useRunClock();
-  const metrics = useApi("metrics", { params: { id: run.id } }, { enabled: run.counts.metrics > 0 });
-  const liked = useMemo(() => chooseStepMetric(metrics.data?.metrics ?? []), [metrics.data]);
+  const metrics = useRunMetrics();
+  const liked = useMemo(() => chooseStepMetric(metrics), [metrics]);
   const { key, phase } = liked ?? { key: "-", phase: "" };
   const series = useApi(
     "series",

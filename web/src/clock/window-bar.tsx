@@ -50,7 +50,7 @@ export function WindowBar() {
     clock.setWindow(clampWindow(panWindow(clock.window, (clock.window.to - clock.window.from) * by), limits));
   };
   return (
-    <div className="row window-bar no-print">
+    <div className="row small window-bar no-print">
       <span className="muted">{formatElapsed(limits.from, 1e9)}</span>
       <div
         ref={track}

@@ -91,7 +91,7 @@ export function Choice<T extends string>({
   readonly onChange: (value: T) => void;
 }) {
   return (
-    <fieldset className="segments" style={{ margin: 0, padding: 0 }}>
+    <fieldset className="segments">
       <legend className="hidden-text">{label}</legend>
       {options.map((option) => {
         const [word, text] = typeof option === "string" ? [option, option] : option;

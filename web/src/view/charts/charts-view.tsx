@@ -6,8 +6,7 @@ import { SavedViews } from "../../app/saved-views.tsx";
 import { asList, asText, type SearchRecord } from "../../app/search.ts";
 import { useSetSearch, useUrlChoice } from "../../app/url-choice.ts";
 import { groupMetrics } from "../../chart/metric-groups.ts";
-import { useRunClock } from "../../clock/run-clock.tsx";
-import { useApi } from "../../data/use-api.ts";
+import { useRunApi, useRunClock } from "../../clock/run-clock.tsx";
 import { Choice, TextField } from "../../part/field.tsx";
 import { Answer, Empty } from "../../part/notice.tsx";
 import "./charts.css";
@@ -36,8 +35,7 @@ function toViewSearch(search: Record<string, unknown>): SearchRecord {
 }
 
 export function ChartsView() {
-  const { run } = useRunClock();
-  const metrics = useApi("metrics", { params: { id: run.id } });
+  const metrics = useRunApi("metrics", {});
   const search = useSearch({ strict: false }) as Record<string, unknown>;
   const find = asText(search["find"]) ?? "";
   const view = useChartChoices();

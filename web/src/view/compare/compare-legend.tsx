@@ -77,7 +77,7 @@ function ColourChoice() {
         />
       </label>
       {scale === null ? null : (
-        <div className="row legend-scale" aria-hidden="true">
+        <div className="row muted legend-scale" aria-hidden="true">
           <span>{scale.ticks[0]?.text}</span>
           <i style={{ background: `linear-gradient(to right, ${scaleColours(theme).join()})` }} />
           <span>{scale.ticks.at(-1)?.text}</span>

@@ -46,13 +46,13 @@ export function CompareView() {
   const open = data === undefined ? null : { compare: data, look, search, alone, setAlone, onDrawn };
   return (
     <CompareContext value={open}>
-      <div className="compare fill">
-        <aside className="stack compare-legend" aria-label="Runs">
+      <div className="beside fill">
+        <aside className="stack small compare-legend" aria-label="Runs">
           <Answer of={comparison.first} rows={3}>
             {() => open !== null && <CompareLegend />}
           </Answer>
         </aside>
-        <div className="compare-main">
+        <div className="column">
           <div className="row compare-bar">
             <Tabs tab={tab} />
             <SavedViews
@@ -64,7 +64,7 @@ export function CompareView() {
             />
           </div>
           <div className="scroll">
-            <div className="page compare-page">
+            <div className="column page compare-page">
               <Answer of={waits}>{() => (open === null ? <Loading /> : <View />)}</Answer>
             </div>
           </div>

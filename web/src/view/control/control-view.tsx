@@ -4,8 +4,8 @@ import { useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { Command, CommandBody, CommandType } from "#api/contract/command.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
-import { useRunClock } from "../../clock/run-clock.tsx";
-import { useApi, useChange } from "../../data/use-api.ts";
+import { useRunApi, useRunClock, useRunMetrics } from "../../clock/run-clock.tsx";
+import { useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
 import { Confirm } from "../../part/dialog.tsx";
 import { Select, TextField } from "../../part/field.tsx";
@@ -23,7 +23,7 @@ import { presentRate } from "./present-rate.ts";
 
 export function ControlView() {
   const { run } = useRunClock();
-  const commands = useApi("commands", { params: { id: run.id } }, { refetchMs: 2_000 });
+  const commands = useRunApi("commands", {}, { refetchMs: 2_000 });
   const search = useSearch({ strict: false }) as { ask?: string };
   const setSearch = useSetSearch();
   const asking = commandChoices.find((choice) => choice.type === search.ask);
@@ -224,8 +224,7 @@ function parseObject(text: string): Record<string, unknown> | null {
 /** Gives the payload as JSON text; '' while no number stands in the field. */
 export function RateField({ onChange }: { readonly onChange: (payload: string) => void }) {
   const { run } = useRunClock();
-  const metrics = useApi("metrics", { params: { id: run.id } });
-  const present = presentRate(metrics.data?.metrics ?? [], run.params);
+  const present = presentRate(useRunMetrics(), run.params);
   const [text, setText] = useState<string | null>(null);
   const shown = text ?? (present === null ? "" : String(present));
   const value = shown.trim() === "" ? Number.NaN : Number(shown);

@@ -130,7 +130,7 @@ interface TileProps {
 
 function Tile({ title, value, values }: TileProps) {
   return (
-    <section className="panel health-tile" aria-label={title}>
+    <section className="column panel health-tile" aria-label={title}>
       <span className="muted">{title}</span>
       <strong>{value}</strong>
       <Spark last={values} width={300} height={48} label={`${title}, the last ten minutes`} />

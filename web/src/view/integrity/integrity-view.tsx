@@ -2,7 +2,7 @@
 
 import type { WorkerSequence } from "#api/contract/record.ts";
 import { hasTrait } from "#protocol/facts.ts";
-import { useRunClock } from "../../clock/run-clock.tsx";
+import { useRunApi, useRunClock, useRunMetrics } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { MetricName } from "../../part/name.tsx";
 import { AnswerPanel, Page, Panel } from "../../part/panel.tsx";
@@ -29,8 +29,7 @@ export function IntegrityView() {
 }
 
 function Sequences() {
-  const { run } = useRunClock();
-  const gaps = useApi("gaps", { params: { id: run.id } });
+  const gaps = useRunApi("gaps", {});
   return (
     <AnswerPanel title="sequence numbers" label="Sequence numbers" of={gaps}>
       {(data) => (
@@ -87,7 +86,7 @@ function SequenceBar({ sequence }: { readonly sequence: WorkerSequence }) {
 
 function Completeness() {
   const { run } = useRunClock();
-  const completeness = useApi("completeness", { params: { id: run.id } });
+  const completeness = useRunApi("completeness", {});
   return (
     <AnswerPanel
       title="pipeline records"
@@ -140,10 +139,7 @@ function Names({ name, list }: { readonly name: string; readonly list: readonly 
 }
 
 function NonFinite() {
-  const { run } = useRunClock();
-  const metrics = useApi("metrics", { params: { id: run.id } }, { enabled: run.counts.metrics > 0 });
-  const bad =
-    metrics.data?.metrics.filter((metric) => metric.nan + metric.pos_inf + metric.neg_inf + metric.odd > 0) ?? [];
+  const bad = useRunMetrics().filter(({ nan, pos_inf, neg_inf, odd }) => nan + pos_inf + neg_inf + odd > 0);
   if (bad.length === 0) return null;
   return (
     <Panel title="values that are not finite numbers" label="Values that are not finite">
@@ -164,8 +160,7 @@ function NonFinite() {
 }
 
 function Faults() {
-  const { run } = useRunClock();
-  const faults = useApi("runFaults", { params: { id: run.id }, query: { limit: 200 } });
+  const faults = useRunApi("runFaults", { query: { limit: 200 } });
   return (
     <AnswerPanel title="faults" label="Faults" of={faults}>
       {(data) => <FaultList faults={data.faults} />}

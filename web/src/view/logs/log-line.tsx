@@ -57,7 +57,7 @@ export function LogLine({ row, startNs, gutter, search, stepped, onPin }: LogLin
         {formatElapsed(t, 1e6)}
       </button>
       <span className={`log-level level-${row.level}`}>{row.level === "" ? row.stream : row.level}</span>
-      {row.worker === "" ? null : <span className="muted log-worker">{row.worker}</span>}
+      {row.worker === "" ? null : <span className="muted clip log-worker">{row.worker}</span>}
       {stepped ? <span className="muted log-step">{row.step === null ? "" : `step ${row.step}`}</span> : null}
       <span className="log-msg">
         {row.logger === "" ? null : <span className="muted">{row.logger}: </span>}

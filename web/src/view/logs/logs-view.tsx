@@ -87,7 +87,7 @@ export function LogsView() {
 function PinnedFrom({ pin }: { readonly pin: TimeWindow }) {
   const { setPin } = useRunClock();
   return (
-    <p className="row log-pinned no-print">
+    <p className="row small log-pinned no-print">
       <span className="muted">from the pinned moment, {formatElapsed(pin.to, 1e6)}, on</span>
       <Button look="quiet small" onClick={() => setPin(null)}>
         show all

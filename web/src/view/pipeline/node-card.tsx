@@ -1,6 +1,7 @@
 // A node of the pipeline: what it is, how it ended, how long it took, its checks, and what it did to the context.
 
 import type { GraphNode } from "#api/contract/pipeline.ts";
+import { Name } from "../../part/name.tsx";
 import { Status } from "../../part/status.tsx";
 import { formatDuration } from "../../text/format-time.ts";
 
@@ -24,12 +25,12 @@ export function NodeCard({ node, share, chosen, outside, onChoose }: NodeCardPro
   return (
     <button
       type="button"
-      className={`node-card node-${node.status} ${node.orphan ? "node-orphan" : ""} ${outside ? "node-outside" : ""}`}
+      className={`column node-card node-${node.status} ${node.orphan ? "node-orphan" : ""} ${outside ? "node-outside" : ""}`}
       aria-pressed={chosen}
       onClick={onChoose}
     >
-      <strong className="clip node-name" title={node.processor}>
-        <bdi>{node.label}</bdi>
+      <strong className="column">
+        <Name>{node.label}</Name>
       </strong>
       <span className="row">
         <Status status={node.status} />

@@ -4,9 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useRef, useState } from "react";
 import type { GraphAnswer, GraphNode } from "#api/contract/pipeline.ts";
 import { largestOf } from "#base/extremes.ts";
-import { useRunClock } from "../../clock/run-clock.tsx";
+import { useRunApi, useRunClock } from "../../clock/run-clock.tsx";
 import type { TimeWindow } from "../../clock/window.ts";
-import { useApi } from "../../data/use-api.ts";
 import { Button, IconButton } from "../../part/button.tsx";
 import { Answer, CommandLine, Empty, Loading } from "../../part/notice.tsx";
 import { useSize } from "../../part/on-screen.ts";
@@ -20,8 +19,7 @@ import "./pipeline.css";
 const sidePx = 72;
 
 export function PipelineView() {
-  const { run } = useRunClock();
-  const graph = useApi("graph", { params: { id: run.id } });
+  const graph = useRunApi("graph", {});
   return (
     <Answer of={graph}>
       {(data) =>

@@ -1,8 +1,7 @@
 // Why the run died, on one page: the cause, when each worker was last heard of, what was open, the last metrics.
 
 import type { PostMortem } from "#api/contract/post-mortem.ts";
-import { useRunClock } from "../../clock/run-clock.tsx";
-import { useApi } from "../../data/use-api.ts";
+import { useRunApi, useRunClock } from "../../clock/run-clock.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { MetricName } from "../../part/name.tsx";
 import { Answer } from "../../part/notice.tsx";
@@ -14,11 +13,7 @@ import { formatClock, formatDuration, formatTime, toMs } from "../../text/format
 
 export function PostMortemView() {
   const { run } = useRunClock();
-  const answer = useApi(
-    "postMortem",
-    { params: { id: run.id } },
-    run.status === "running" ? { refetchMs: 10_000 } : {},
-  );
+  const answer = useRunApi("postMortem", {}, run.status === "running" ? { refetchMs: 10_000 } : {});
   return (
     <Page>
       <Answer of={answer}>{(found) => <Found found={found} run={run.id} />}</Answer>

@@ -1,12 +1,11 @@
 // What rules saw, the newest first.
 
 import type { Alert } from "#api/contract/rule.ts";
+import { useRunApi } from "../../clock/run-clock.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { RunLink } from "../../part/run-link.tsx";
 import { When } from "../../part/when.tsx";
 import "./rules.css";
-import type { Run } from "#api/contract/run.ts";
-import { useApi } from "../../data/use-api.ts";
 
 export function AlertList({
   alerts,
@@ -60,8 +59,8 @@ function AlertRow({ alert, withRun }: { readonly alert: Alert; readonly withRun:
   );
 }
 
-export function RunAlerts({ run }: { readonly run: Run }) {
-  const answer = useApi("runAlerts", { params: { id: run.id }, query: { limit: 20 } });
+export function RunAlerts() {
+  const answer = useRunApi("runAlerts", { query: { limit: 20 } });
   const alerts = answer.data?.alerts ?? [];
   if (alerts.length === 0) return null;
   return (

@@ -3,9 +3,8 @@
 import { useState } from "react";
 import type { ArtifactRow, CheckpointRow } from "#api/contract/record.ts";
 import type { Run } from "#api/contract/run.ts";
-import { useRunClock } from "../../clock/run-clock.tsx";
+import { useRunApi, useRunClock } from "../../clock/run-clock.tsx";
 import { urlOf } from "../../data/client.ts";
-import { useApi } from "../../data/use-api.ts";
 import { Button, CopyButton } from "../../part/button.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Empty } from "../../part/notice.tsx";
@@ -36,7 +35,7 @@ export function Files() {
 
 export function Checkpoints() {
   const { run } = useRunClock();
-  const checkpoints = useApi("checkpoints", { params: { id: run.id }, query: { limit: 1000 } });
+  const checkpoints = useRunApi("checkpoints", { query: { limit: 1000 } });
   const isBest = (each: CheckpointRow) =>
     each.ts_ns === run.best_checkpoint?.ts_ns && each.path === run.best_checkpoint.path;
   return (
@@ -84,7 +83,7 @@ function CheckpointPath({ checkpoint, isBest }: { readonly checkpoint: Checkpoin
 
 function Artifacts() {
   const { run } = useRunClock();
-  const artifacts = useApi("artifacts", { params: { id: run.id }, query: { limit: 1000 } });
+  const artifacts = useRunApi("artifacts", { query: { limit: 1000 } });
   return (
     <AnswerPanel title="artifacts" of={artifacts}>
       {(data) => (

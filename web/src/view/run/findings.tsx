@@ -2,7 +2,7 @@
 
 import type { Verdict } from "#api/contract/judge.ts";
 import type { Run } from "#api/contract/run.ts";
-import { useApi } from "../../data/use-api.ts";
+import { useRunApi } from "../../clock/run-clock.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { RunLink } from "../../part/run-link.tsx";
 
@@ -14,9 +14,9 @@ const looks = {
 
 /** Shows nothing when there is no finding. */
 export function Findings({ run }: { readonly run: Run }) {
-  const answer = useApi(
+  const answer = useRunApi(
     "verdicts",
-    { params: { id: run.id } },
+    {},
     { keep: true, staleMs: 10_000, ...(run.status === "running" ? { refetchMs: 15_000 } : {}) },
   );
   const verdicts = answer.data?.verdicts ?? [];

@@ -1,4 +1,5 @@
 // Panels of the overview that answer at a glance: the verdict, the curves people look at first, parameters, environment
+import { useRunApi, useRunMetrics } from "../../clock/run-clock.tsx";
 // and the last lines.
 
 import type { Run } from "#api/contract/run.ts";
@@ -36,8 +37,7 @@ export function SentenceLine({ run }: { readonly run: Run }) {
 
 /** Losses and scores first; each leads to its chart, large. */
 export function KeyCurves({ run }: { readonly run: Run }) {
-  const metrics = useApi("metrics", { params: { id: run.id } }, { enabled: run.counts.metrics > 0 });
-  const panels = groupMetrics(metrics.data?.metrics ?? [], "")
+  const panels = groupMetrics(useRunMetrics(), "")
     .flatMap((group) => (group.name === "system" ? [] : group.panels))
     .filter((panel) => panel.info.count > 1)
     .sort((a, b) => Number(/loss/.test(b.key)) - Number(/loss/.test(a.key)))
@@ -118,9 +118,9 @@ export function KeyTexts({ title, rows, run }: KeyTextsProps) {
 }
 
 export function LastLines({ run }: { readonly run: Run }) {
-  const logs = useApi(
+  const logs = useRunApi(
     "logs",
-    { params: { id: run.id }, query: { limit: linesMax, order: "desc" } },
+    { query: { limit: linesMax, order: "desc" } },
     { enabled: run.counts.logs > 0, keep: true },
   );
   const lines = [...(logs.data?.logs ?? [])].reverse();

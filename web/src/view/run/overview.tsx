@@ -3,8 +3,7 @@
 import type { ReactNode } from "react";
 import type { Run } from "#api/contract/run.ts";
 import type { MetricInfo } from "#api/contract/series.ts";
-import { useRunClock } from "../../clock/run-clock.tsx";
-import { useApi } from "../../data/use-api.ts";
+import { useRunClock, useRunMetrics } from "../../clock/run-clock.tsx";
 import { CopyButton } from "../../part/button.tsx";
 import { Fact, IdFact } from "../../part/facts.tsx";
 import { Icon } from "../../part/icon.tsx";
@@ -27,7 +26,7 @@ export function Overview() {
     <Page>
       <SentenceLine run={run} />
       <Findings run={run} />
-      <RunAlerts run={run} />
+      <RunAlerts />
       <KeyCurves run={run} />
       <OverviewPanels run={run}>
         <KeyTexts title="parameters" rows={ownParams(run)} run={run.id} />
@@ -154,13 +153,10 @@ function Facts({ run }: { readonly run: Run }) {
 }
 
 function Metrics({ run }: { readonly run: Run }) {
-  const metrics = useApi("metrics", { params: { id: run.id } }, { enabled: run.counts.metrics > 0 });
+  const metrics = useRunMetrics();
   const finals = Object.entries(run.final_metrics);
   if (run.counts.metrics === 0 && finals.length === 0) return null;
-  const rows = [
-    ...finals.map(([key, last]): MetricRow => ({ key, phase: "final", last })),
-    ...(metrics.data?.metrics.slice(0, 60) ?? []),
-  ];
+  const rows = [...finals.map(([key, last]): MetricRow => ({ key, phase: "final", last })), ...metrics.slice(0, 60)];
   return (
     <Panel title="metrics" side={<RunLink id={run.id} view="charts" />}>
       <div className="table-scroll" style={{ maxHeight: 420 }}>

@@ -2,8 +2,7 @@
 
 import { useState } from "react";
 import type { ParamRow } from "#api/contract/record.ts";
-import { useRunClock } from "../../clock/run-clock.tsx";
-import { useApi } from "../../data/use-api.ts";
+import { useRunApi, useRunClock } from "../../clock/run-clock.tsx";
 import { CopyButton } from "../../part/button.tsx";
 import { TextField } from "../../part/field.tsx";
 import { AnswerPanel, Page, Panel } from "../../part/panel.tsx";
@@ -28,7 +27,7 @@ export function Params() {
 
 export function ParamTables({ search }: { readonly search: string }) {
   const { run } = useRunClock();
-  const params = useApi("params", { params: { id: run.id } });
+  const params = useRunApi("params", {});
   const found = (text: string) => text.toLowerCase().includes(search.toLowerCase());
   const env = Object.entries(run.env).filter(([name, value]) => found(`${name} ${value}`));
   const source = Object.entries(run.source).filter(([name, value]) => found(`${name} ${value}`));

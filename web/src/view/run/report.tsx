@@ -4,8 +4,7 @@ import { useEffect, useMemo } from "react";
 import { createLiveTail } from "../../chart/live-tail.ts";
 import { groupMetrics, type MetricPanel } from "../../chart/metric-groups.ts";
 import { plainChoices } from "../../chart/plot-model.ts";
-import { useRunClock } from "../../clock/run-clock.tsx";
-import { useApi } from "../../data/use-api.ts";
+import { useRunClock, useRunMetrics } from "../../clock/run-clock.tsx";
 import { Button } from "../../part/button.tsx";
 import { Page, Panel } from "../../part/panel.tsx";
 import "../charts/charts.css";
@@ -50,11 +49,11 @@ export function Report() {
 
 /** All panels at once: paper has no scrolling to wait for. */
 function ReportCharts() {
-  const { run, startNs } = useRunClock();
-  const metrics = useApi("metrics", { params: { id: run.id } });
+  const { startNs } = useRunClock();
+  const metrics = useRunMetrics();
   const events = useChartEvents();
   const live = useMemo(() => ({ tail: createLiveTail(startNs), version: 0 }), [startNs]);
-  const panels = groupMetrics(metrics.data?.metrics ?? [], "").flatMap((group) =>
+  const panels = groupMetrics(metrics, "").flatMap((group) =>
     group.panels.map((panel): MetricPanel => ({ ...panel, label: labelOf(panel) })),
   );
   return (

@@ -3,8 +3,9 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Run } from "#api/contract/run.ts";
+import { useRunApi } from "../../clock/run-clock.tsx";
 import { urlOf } from "../../data/client.ts";
-import { useApi, useChange } from "../../data/use-api.ts";
+import { useChange } from "../../data/use-api.ts";
 import { IconButton } from "../../part/button.tsx";
 import { Confirm } from "../../part/dialog.tsx";
 import { Icon } from "../../part/icon.tsx";
@@ -91,7 +92,7 @@ function durationsText(run: Run): string {
 
 /** Pause or resume, and stop: both lead to the question on the Control page. */
 function Steer({ run }: { readonly run: Run }) {
-  const commands = useApi("commands", { params: { id: run.id } }, { refetchMs: 5_000 });
+  const commands = useRunApi("commands", {}, { refetchMs: 5_000 });
   const open = (commands.data?.accepting.length ?? 0) > 0;
   const paused = canResume(run.status_raw, commands.data?.commands ?? []);
   const navigate = useNavigate();

@@ -78,7 +78,7 @@ export function FilterBox({ value, fields, error, onChange }: FilterBoxProps) {
         onKeyDown={onKeyDown}
         onBlur={() => setTimeout(() => setCompletion(null), 120)}
       />
-      <div className="filter-below">
+      <div className="column filter-below">
         {error instanceof Refusal ? <FilterError text={text} answer={error.answer} /> : null}
         {completion === null ? null : (
           <Suggestions

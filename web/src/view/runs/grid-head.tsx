@@ -73,7 +73,7 @@ export function GridHead(props: GridHeadProps) {
     // biome-ignore lint/a11y/useFocusableInteractive: the row itself takes no input.
     <div
       ref={row}
-      className="grid-row grid-head"
+      className="grid-row small grid-head"
       role="row"
       aria-rowindex={1}
       style={{ gridTemplateColumns: props.template }}

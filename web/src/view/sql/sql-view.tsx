@@ -50,8 +50,8 @@ export function SqlView() {
   };
   const at = run.error instanceof Refusal ? run.error.answer.at : null;
   return (
-    <div className="sql fill">
-      <aside className="sql-tables" aria-label="Tables">
+    <div className="beside sql fill">
+      <aside className="small sql-tables" aria-label="Tables">
         {schema.data?.tables.map((table) => (
           <details key={table.name}>
             <summary title={table.means}>{table.name}</summary>
@@ -72,7 +72,7 @@ export function SqlView() {
           onPick={setText}
         />
       </aside>
-      <div className="sql-main">
+      <div className="column">
         <div className="stack sql-ask">
           <SqlEditor value={text} schema={schema.data} invalid={run.error !== null} onChange={setText} onRun={ask} />
           <div className="row">

@@ -34,7 +34,7 @@ export function TensorList({ tensors, chosen, onChoose }: TensorListProps) {
     [tensors, search, sort],
   );
   return (
-    <nav className="tensor-list" aria-label="Tensors">
+    <nav className="column tensor-list" aria-label="Tensors">
       <div className="row tensor-find">
         <TextField data-search look="grow" label="Find a tensor" value={search} onChange={setSearch} />
         <Button look="small" onClick={() => setSort(sort === "name" ? "change" : "name")}>
@@ -46,7 +46,7 @@ export function TensorList({ tensors, chosen, onChoose }: TensorListProps) {
           <li key={each.tensor}>
             <button
               type="button"
-              className="row tensor-item"
+              className="row small tensor-item"
               aria-current={each.tensor === chosen ? "true" : undefined}
               onClick={() => onChoose(each.tensor)}
             >

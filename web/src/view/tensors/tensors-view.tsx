@@ -8,7 +8,7 @@ import { useSetSearch } from "../../app/url-choice.ts";
 import { paletteColour } from "../../chart/colour.ts";
 import { Plot } from "../../chart/plot.tsx";
 import { plainChoices } from "../../chart/plot-model.ts";
-import { useRunClock } from "../../clock/run-clock.tsx";
+import { useRunApi, useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Choice, Select } from "../../part/field.tsx";
 import { Name } from "../../part/name.tsx";
@@ -23,8 +23,7 @@ import { finiteOrNull, type PlotSeries, toPointSeries } from "../../chart/plot-d
 import { ValuesPanel } from "./values-panel.tsx";
 
 export function TensorsView() {
-  const { run } = useRunClock();
-  const tensors = useApi("snapshots", { params: { id: run.id } });
+  const tensors = useRunApi("snapshots", {});
   return (
     <Answer of={tensors}>
       {(data) =>
@@ -48,7 +47,7 @@ function Chosen({ tensors }: { readonly tensors: readonly TensorInfo[] }) {
   const chosen = tensors.find((each) => each.tensor === search.tensor) ?? first;
   if (chosen === undefined) return null;
   return (
-    <div className="tensors fill">
+    <div className="beside tensors fill">
       <TensorList tensors={tensors} chosen={chosen.tensor} onChoose={(tensor) => setSearch({ tensor })} />
       <div className="scroll">
         <div className="page">

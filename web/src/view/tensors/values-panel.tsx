@@ -43,7 +43,7 @@ export function ValuesPanel({ tensor, snapshot }: { readonly tensor: string; rea
                 </figcaption>
               </figure>
             )}
-            <code className="values-text">
+            <code className="muted values-text">
               {data.values.map((value) => (typeof value === "string" ? value : formatFloat(value, 5))).join("  ")}
               {data.total > data.values.length ? " …" : ""}
             </code>

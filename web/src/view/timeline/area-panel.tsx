@@ -2,9 +2,8 @@
 
 import { useTheme } from "../../app/theme.ts";
 import { spanColour } from "../../chart/span-colours.ts";
-import { useRunClock } from "../../clock/run-clock.tsx";
+import { useRunApi, useRunClock } from "../../clock/run-clock.tsx";
 import { formatWindow, type TimeWindow } from "../../clock/window.ts";
-import { useApi } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { Details } from "../../part/panel.tsx";
@@ -24,11 +23,7 @@ export function AreaPanel({ area, onClose }: { readonly area: Area; readonly onC
   const { run, startNs, setWindow } = useRunClock();
   const theme = useTheme();
   const { from, to } = formatWindow(area, startNs);
-  const flame = useApi(
-    "spanFlame",
-    { params: { id: run.id }, query: { from_ns: from, to_ns: to, lane: [...area.lanes] } },
-    { keep: true },
-  );
+  const flame = useRunApi("spanFlame", { query: { from_ns: from, to_ns: to, lane: [...area.lanes] } }, { keep: true });
   const lanes = area.lanes.length === 1 ? "one lane" : `${area.lanes.length} lanes`;
   return (
     <Details label="Selected area" title={`${formatDuration(area.to - area.from)}, ${lanes}`} onClose={onClose}>

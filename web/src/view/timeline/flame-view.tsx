@@ -4,8 +4,7 @@ import { useState } from "react";
 import { useTheme } from "../../app/theme.ts";
 import { inkOn } from "../../chart/colour.ts";
 import { spanColour } from "../../chart/span-colours.ts";
-import { useRunClock } from "../../clock/run-clock.tsx";
-import { useApi } from "../../data/use-api.ts";
+import { useRunApi, useRunClock } from "../../clock/run-clock.tsx";
 import { Button } from "../../part/button.tsx";
 import { Answer, Empty } from "../../part/notice.tsx";
 import { formatCount, formatPercent } from "../../text/format-number.ts";
@@ -15,8 +14,8 @@ import { type FlameBox, toFlameBoxes } from "./flame.ts";
 const rowPx = 20;
 
 export function FlameView({ wanted }: { readonly wanted: ((name: string) => boolean) | null }) {
-  const { run, query } = useRunClock();
-  const flame = useApi("spanFlame", { params: { id: run.id }, query }, { keep: true });
+  const { query } = useRunClock();
+  const flame = useRunApi("spanFlame", { query }, { keep: true });
   // A node's number; another window may have other nodes.
   const [focus, setFocus] = useState<number | null>(null);
   return (

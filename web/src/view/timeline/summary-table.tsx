@@ -5,8 +5,7 @@ import type { SpanSummaryRow } from "#api/contract/span.ts";
 import { largestOf } from "#base/extremes.ts";
 import { useTheme } from "../../app/theme.ts";
 import { spanColour } from "../../chart/span-colours.ts";
-import { useRunClock } from "../../clock/run-clock.tsx";
-import { useApi } from "../../data/use-api.ts";
+import { useRunApi, useRunClock } from "../../clock/run-clock.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { Table } from "../../part/table.tsx";
 import { formatCount, formatPercent } from "../../text/format-number.ts";
@@ -24,7 +23,7 @@ const times = [
 
 export function SummaryTable({ onName }: { readonly onName: (name: string) => void }) {
   const { run, query } = useRunClock();
-  const summary = useApi("spanSummary", { params: { id: run.id }, query }, { keep: true });
+  const summary = useRunApi("spanSummary", { query }, { keep: true });
   const [sort, setSort] = useState<Order>("wall_ns");
   const theme = useTheme();
   const headOf = (order: Order, word: string) => ({

@@ -89,7 +89,7 @@ function OpenTimeline({ extent: found }: { readonly extent: TimeWindow }) {
     ...(leave === null ? {} : { escape: leave }),
   });
   return (
-    <div className="timeline fill">
+    <div className="column fill">
       <TimelineBar
         {...{ find, show, change, hovered, matches, overflows }}
         finest={layers.at(-1)}

@@ -1,10 +1,9 @@
 // Spans whose name is searched for: which are shown in full colour, how many there are, and going from one to the next.
 
 import { useCallback, useMemo, useRef } from "react";
-import { useRunClock } from "../../clock/run-clock.tsx";
+import { useRunApi, useRunClock } from "../../clock/run-clock.tsx";
 import type { TimeWindow } from "../../clock/window.ts";
 import { call } from "../../data/client.ts";
-import { useApi } from "../../data/use-api.ts";
 import { useSettled } from "../../data/use-settled.ts";
 import { findMatch } from "./find-match.ts";
 
@@ -29,11 +28,7 @@ export function useMatches(options: MatchesOptions) {
   const asked = options.find.trim().toLowerCase();
   const wanted = useMemo(() => (asked === "" ? null : (name: string) => name.toLowerCase().includes(asked)), [asked]);
   const pattern = `*${useSettled(asked, typingMs)}*`;
-  const found = useApi(
-    "spans",
-    { params: { id: run.id }, query: { name: pattern, width: 1 } },
-    { enabled: pattern !== "**" },
-  );
+  const found = useRunApi("spans", { query: { name: pattern, width: 1 } }, { enabled: pattern !== "**" });
   const latest = useRef(options);
   latest.current = options;
   const go = useCallback(
