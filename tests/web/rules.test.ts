@@ -33,7 +33,7 @@ describe.skipIf(chromiumPath === undefined)("what watches for you", () => {
   test("the overview says what is wrong, and leads to where it is seen", async () => {
     const id = await idOf("gpt-diverges-nan");
     await walkOn(browser, `${server.app.url}/runs/${id}`, async (page) => {
-      const finding = page.locator(".finding[data-code=nonfinite]");
+      const finding = page.locator(".entry[data-code=nonfinite]");
       await finding.getByText("loss (train) is not finite from step 1 on.").waitFor();
       await finding.getByText("Lower the learning rate (it is 1e+30)").waitFor();
       await picture(page, "verdict");
@@ -86,7 +86,7 @@ describe.skipIf(chromiumPath === undefined)("what watches for you", () => {
       await page.locator("canvas").first().waitFor();
       await picture(page, "chart-mark");
       await page.getByRole("link", { name: "Rules", exact: true }).click();
-      await soon(() => page.locator("li.alert[data-rule=stop-on-nan]").count()).toBe(1);
+      await soon(() => page.locator("li.entry[data-code=stop-on-nan]").count()).toBe(1);
     });
   });
 

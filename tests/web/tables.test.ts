@@ -77,6 +77,30 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
     });
   });
 
+  test("the runs table says which formats a run was recorded in, and its overview shows them on one clock", async () => {
+    await walk("/runs", async (page) => {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: "gpt-128-profiled" }) });
+      await row.getByText("cirron", { exact: true }).waitFor();
+      await row.getByText("xtrack", { exact: true }).waitFor();
+      // All the usual columns fit.
+      const last = await page.getByRole("columnheader", { name: /^took/ }).boundingBox();
+      expect((last?.x ?? 0) + (last?.width ?? Number.NaN)).toBeLessThanOrEqual(1280);
+      await page.goto(`${server.app.url}/runs/${profiledRun}`);
+      await page.getByText("Recorded in cirron and xtrack, on one clock.").waitFor();
+      const strip = page.getByRole("region", { name: "On one clock" }).locator("canvas");
+      await strip.waitFor();
+      const box = await strip.boundingBox();
+      if (box === null) throw new Error("the strip has no box");
+      // A piece of it becomes the window of every panel.
+      await page.mouse.move(box.x + box.width * 0.4, box.y + 20);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width * 0.6, box.y + 20);
+      await page.mouse.up();
+      await page.waitForURL(/from=\d+/);
+    });
+  });
+
   test("a long name is heard whole, in the table and as the heading of its run", async () => {
     await walk("/runs", async (page) => {
       await page.getByRole("link", { name: failedPipeline, exact: true }).click();

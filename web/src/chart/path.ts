@@ -19,6 +19,13 @@ export function bandPath(over: readonly Point[], under: readonly Point[]): strin
   return over.length < 2 ? "" : `M${over.map(textOf).join("L")}L${under.toReversed().map(textOf).join("L")}Z`;
 }
 
+/** At most so many of a list, from its first to its last. */
+export function spreadOver<T>(list: readonly T[], most: number): readonly T[] {
+  if (list.length <= most) return list;
+  const step = (list.length - 1) / (most - 1);
+  return list.filter((_, i) => Math.floor(i / step) > Math.floor((i - 1) / step) || i === list.length - 1);
+}
+
 function textOf([x, y]: Point): string {
   return `${x.toFixed(1)} ${y.toFixed(1)}`;
 }

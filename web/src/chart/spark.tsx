@@ -2,9 +2,11 @@
 
 import type { Float } from "#api/contract/scalar.ts";
 import { throughExtremes } from "./outstanding.ts";
-import { bandPath, linePath, pointOf } from "./path.ts";
+import { bandPath, linePath, pointOf, spreadOver } from "./path.ts";
 import { extentOf } from "./scale.ts";
 import "./spark.css";
+
+const crossesMax = 24;
 
 interface SparkProps {
   readonly last: readonly (Float | null)[];
@@ -44,7 +46,7 @@ export function Spark({ last, min, max, width = 96, height = 20, label }: SparkP
     >
       {hasBand ? <path d={bandPath(over, under)} className="spark-band" /> : null}
       <path d={linePath(line.map((value, i) => pointOf(i * stepX, value, y)))} className="spark-line" />
-      {bad.slice(0, 24).map((x) => (
+      {spreadOver(bad, crossesMax).map((x) => (
         <path key={x} d={`M${x - 2} ${height - 6}l4 4m0 -4l-4 4`} className="spark-bad" />
       ))}
     </svg>

@@ -7,7 +7,7 @@ import { asList, asText, type SearchRecord } from "../../app/search.ts";
 import { useSetSearch, useUrlChoice } from "../../app/url-choice.ts";
 import { groupMetrics } from "../../chart/metric-groups.ts";
 import { useRunApi, useRunClock } from "../../clock/run-clock.tsx";
-import { Choice, TextField } from "../../part/field.tsx";
+import { Choice } from "../../part/field.tsx";
 import { Answer, Empty } from "../../part/notice.tsx";
 import "./charts.css";
 import { PanelGroups, type PanelSize, panelSizes } from "./panel-groups.tsx";
@@ -16,18 +16,7 @@ import { type OnOff, OnOffButton, onOff, PlotControls, usePlotChoices } from "./
 const axes = ["step", "epoch", "time", "relative"] as const;
 
 /** What a saved view of the charts is made of: everything but the run's own times and the panel shown large. */
-const viewParts = [
-  "find",
-  "axis",
-  "scale",
-  "smooth",
-  "robust",
-  "workers",
-  "size",
-  "closed",
-  "pinned",
-  "range",
-] as const;
+const viewParts = "find axis scale smooth robust workers size closed pinned range".split(" ");
 const noView: SearchRecord = Object.fromEntries(viewParts.map((part) => [part, undefined]));
 
 function toViewSearch(search: Record<string, unknown>): SearchRecord {
@@ -85,16 +74,7 @@ function ChartsBar({ find, many, view }: ChartsBarProps) {
   const search = useSearch({ strict: false }) as Record<string, unknown>;
   return (
     <div className="row bar wrap no-print">
-      <TextField
-        data-search
-        label="Find metrics"
-        placeholder="find metrics, also by pattern"
-        value={find}
-        onChange={(text) => setSearch({ find: text || undefined })}
-        style={{ width: 200 }}
-      />
-      <Choice label="Horizontal axis" options={axes} value={view.axis} onChange={view.setAxis} />
-      <PlotControls view={view}>
+      <PlotControls view={view} axes={axes} find={find}>
         {many ? (
           <OnOffButton value={view.split} onChange={view.setSplit}>
             per worker

@@ -1,11 +1,11 @@
 // How curves are drawn: said in the address, chosen with the same controls wherever there are curves.
 
 import { type ReactNode, useMemo } from "react";
-import { useUrlChoice } from "../../app/url-choice.ts";
+import { useSetSearch, useUrlChoice } from "../../app/url-choice.ts";
 import type { PlotChoices } from "../../chart/plot-model.ts";
 import type { YScale } from "../../chart/scale.ts";
 import { Button } from "../../part/button.tsx";
-import { Choice } from "../../part/field.tsx";
+import { Choice, TextField } from "../../part/field.tsx";
 
 const scales = ["linear", "log", "symlog"] as const;
 export const onOff = ["on", "off"] as const;
@@ -22,16 +22,28 @@ export function usePlotChoices() {
   return { choices, scale, setScale, robust, setRobust, smoothing, setSmoothing };
 }
 
-/** `children` stand before the smoothing. */
-export function PlotControls({
-  view,
-  children,
-}: {
-  readonly view: ReturnType<typeof usePlotChoices>;
+interface PlotControlsProps<A extends string> {
+  readonly view: ReturnType<typeof usePlotChoices> & { readonly axis: A; readonly setAxis: (axis: A) => void };
+  readonly axes: readonly A[];
+  /** Which metrics are looked for. */
+  readonly find: string;
+  /** Stand before the smoothing. */
   readonly children?: ReactNode;
-}) {
+}
+
+export function PlotControls<A extends string>({ view, axes, find, children }: PlotControlsProps<A>) {
+  const setSearch = useSetSearch();
   return (
     <>
+      <TextField
+        data-search
+        label="Find metrics"
+        placeholder="find metrics, also by pattern"
+        value={find}
+        onChange={(text) => setSearch({ find: text || undefined })}
+        style={{ width: 200 }}
+      />
+      <Choice label="Horizontal axis" options={axes} value={view.axis} onChange={view.setAxis} />
       <Choice label="Vertical scale" options={scales} value={view.scale} onChange={view.setScale} />
       <OnOffButton value={view.robust} onChange={view.setRobust} title="leave outliers outside the axis, and say so">
         robust range

@@ -56,7 +56,7 @@ function ColourChoice() {
   const setSearch = useSetSearch();
   const theme = useTheme();
   const options = look.axes.map((axis) => [axis.name, axis.label] as const);
-  const scale = look.groups === null && look.colourAxis !== null && !look.colourAxis.words ? look.colourAxis : null;
+  const scale = look.groups === null && look.colourAxis?.words === null ? look.colourAxis : null;
   return (
     <div className="legend-choice">
       <label>

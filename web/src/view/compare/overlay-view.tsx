@@ -1,9 +1,8 @@
 // The same metric of all runs in one panel.
 
 import { useEffect, useMemo } from "react";
-import { useSetSearch, useUrlChoice } from "../../app/url-choice.ts";
+import { useUrlChoice } from "../../app/url-choice.ts";
 import { matchText, panelId } from "../../chart/metric-groups.ts";
-import { Choice, TextField } from "../../part/field.tsx";
 import { Empty } from "../../part/notice.tsx";
 import "../charts/charts.css";
 import { PlotControls, usePlotChoices } from "../charts/plot-choices.tsx";
@@ -14,7 +13,6 @@ const axes = ["step", "epoch", "relative"] as const;
 
 export function OverlayView() {
   const { compare, search, alone, onDrawn } = useCompare();
-  const setSearch = useSetSearch();
   const [axis, setAxis] = useUrlChoice<OverlayAxis>("axis", "compare-axis", "step", axes);
   const view = usePlotChoices();
   const { find = "" } = search;
@@ -33,15 +31,7 @@ export function OverlayView() {
   return (
     <div className="stack">
       <div className="row wrap">
-        <TextField
-          data-search
-          label="Find metrics"
-          value={find}
-          onChange={(text) => setSearch({ find: text || undefined })}
-          style={{ width: 160 }}
-        />
-        <Choice label="Horizontal axis" options={axes} value={axis} onChange={setAxis} />
-        <PlotControls view={view} />
+        <PlotControls view={{ ...view, axis, setAxis }} axes={axes} find={find} />
       </div>
       {isEmpty ? (
         <Empty title={compare.metrics.length === 0 ? "None of these runs has metrics." : "No metric matches."} />

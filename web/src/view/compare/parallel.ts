@@ -6,15 +6,18 @@ import { extentOf, type Range } from "../../chart/scale.ts";
 import { valueTicks } from "../../chart/ticks.ts";
 import { toNumber } from "../../text/format-number.ts";
 
-export interface ParallelAxis {
+interface AxisName {
   readonly name: string;
   readonly label: string;
   readonly kind: "param" | "metric";
+}
+
+export interface ParallelAxis extends AxisName {
   /** Position 0…1 of each run on the axis, bottom to top; null where a run has no value. */
   readonly places: readonly (number | null)[];
   readonly ticks: readonly { readonly place: number; readonly text: string }[];
-  /** Words in their order, not numbers on a scale. */
-  readonly words: boolean;
+  /** In their order, where the values are words; null for numbers on a scale. */
+  readonly words: readonly string[] | null;
   /** Value of each run as text. */
   readonly texts: readonly string[];
 }
@@ -23,12 +26,14 @@ export interface ParallelAxis {
 export function toAxes(compare: CompareAnswer, format: (value: number) => string): ParallelAxis[] {
   const params = compare.params
     .filter((row) => row.differs)
-    .map((row) => axisOf(`params.${row.name}`, row.name, "param", row.values.map(parseValue), format));
+    .map(({ name, values }) => {
+      return axisOf({ name: `params.${name}`, label: name, kind: "param" }, values.map(parseValue), format);
+    });
   const metrics = compare.metrics
     .filter((row) => row.last.some((value) => value !== null))
-    .map((row) => {
-      const label = row.phase === "" ? row.key : `${row.phase} ${row.key}`;
-      return axisOf(`metrics.${row.key}@${row.phase}`, label, "metric", row.last.map(toNumber), format);
+    .map(({ key, phase, last }) => {
+      const label = phase === "" ? key : `${phase} ${key}`;
+      return axisOf({ name: `metrics.${key}@${phase}`, label, kind: "metric" }, last.map(toNumber), format);
     });
   return [...params, ...metrics];
 }
@@ -72,24 +77,17 @@ function parseValue(json: string | null): Value {
   }
 }
 
-function axisOf(
-  name: string,
-  label: string,
-  kind: ParallelAxis["kind"],
-  values: readonly Value[],
-  format: (value: number) => string,
-): ParallelAxis {
+function axisOf(named: AxisName, values: readonly Value[], format: (value: number) => string): ParallelAxis {
   const texts = values.map((value) => (value === null ? "–" : typeof value === "number" ? format(value) : value));
   const numbers = values.filter((value): value is number => typeof value === "number" && Number.isFinite(value));
-  if (values.some((value) => typeof value === "string")) return wordAxis(name, label, kind, values, texts);
+  if (values.some((value) => typeof value === "string")) return wordAxis(named, values, texts);
   const range = extentOf(numbers) ?? { min: 0, max: 1 };
   const log = isWide(numbers, range);
   const place = (value: number) => placeOf(value, range, log);
   return {
-    name,
-    label: log ? `${label} (log)` : label,
-    kind,
-    words: false,
+    ...named,
+    label: log ? `${named.label} (log)` : named.label,
+    words: null,
     texts,
     places: values.map((value) => (typeof value === "number" && Number.isFinite(value) ? place(value) : null)),
     ticks: tickValues(numbers, range, log).map((value) => ({ place: place(value), text: format(value) })),
@@ -122,20 +120,12 @@ function tickValues(numbers: readonly number[], range: Range, log: boolean): num
   return ticks.sort((a, b) => a - b);
 }
 
-function wordAxis(
-  name: string,
-  label: string,
-  kind: ParallelAxis["kind"],
-  values: readonly Value[],
-  texts: readonly string[],
-): ParallelAxis {
+function wordAxis(named: AxisName, values: readonly Value[], texts: readonly string[]): ParallelAxis {
   const words = [...new Set(texts.filter((_, i) => values[i] !== null))].sort();
   const place = (word: string) => (words.length === 1 ? 0.5 : words.indexOf(word) / (words.length - 1));
   return {
-    name,
-    label,
-    kind,
-    words: true,
+    ...named,
+    words,
     texts,
     places: values.map((value, i) => (value === null ? null : place(texts[i] ?? ""))),
     ticks: words.slice(0, 12).map((word) => ({ place: place(word), text: word })),

@@ -17,7 +17,7 @@ const words: ParallelAxis = {
   name: "params.optimizer",
   label: "optimizer",
   kind: "param",
-  words: true,
+  words: ["adam", "sgd"],
   places: [0, 1, 0, null],
   texts: ["adam", "sgd", "adam", "–"],
   ticks: [],
@@ -31,7 +31,7 @@ test("runs of one word share a colour, and a run without the value is grey", () 
 });
 
 test("a scale goes from pale to strong", () => {
-  const scale: ParallelAxis = { ...words, words: false, places: [0, 0.5, 1, null], texts: ["1", "2", "3", "–"] };
+  const scale: ParallelAxis = { ...words, words: null, places: [0, 0.5, 1, null], texts: ["1", "2", "3", "–"] };
   const colours = coloursByAxis(scale, ["a", "b", "c", "d"], "light");
   expect(new Set(colours.values()).size).toBe(4);
 });

@@ -42,13 +42,12 @@ export function scaleColours(theme: Theme): string[] {
 
 /** By the value of an axis: words get colours of their own, numbers a scale from pale to strong. */
 export function coloursByAxis(axis: ParallelAxis, ids: readonly string[], theme: Theme): Map<string, string> {
-  const words = wordsOf(axis);
   return new Map(
     ids.map((id, i) => {
       const place = axis.places[i] ?? null;
       if (place === null) return [id, noValue[theme]];
-      if (axis.words) return [id, distinctColour(words.indexOf(axis.texts[i] ?? ""), theme)];
-      return [id, scaleColour(place, theme)];
+      const at = axis.words?.indexOf(axis.texts[i] ?? "");
+      return [id, at === undefined ? scaleColour(place, theme) : distinctColour(at, theme)];
     }),
   );
 }
@@ -66,9 +65,4 @@ export function groupsByAxis(axis: ParallelAxis, ids: readonly string[], theme: 
   return [...byText]
     .sort(([a], [b]) => placeOf(a) - placeOf(b))
     .map(([text, members], i) => ({ text, ids: members, colour: distinctColour(i, theme) }));
-}
-
-function wordsOf(axis: ParallelAxis): string[] {
-  if (!axis.words) return [];
-  return [...new Set(axis.texts.filter((_, i) => (axis.places[i] ?? null) !== null))].sort();
 }

@@ -1,7 +1,6 @@
 // A node of the pipeline: what it is, how it ended, how long it took, its checks, and what it did to the context.
 
 import type { GraphNode } from "#api/contract/pipeline.ts";
-import { Name } from "../../part/name.tsx";
 import { Status } from "../../part/status.tsx";
 import { formatDuration } from "../../text/format-time.ts";
 
@@ -29,8 +28,8 @@ export function NodeCard({ node, share, chosen, outside, onChoose }: NodeCardPro
       aria-pressed={chosen}
       onClick={onChoose}
     >
-      <strong className="column">
-        <Name>{node.label}</Name>
+      <strong className="clip node-name" title={node.processor}>
+        <bdi>{node.label}</bdi>
       </strong>
       <span className="row">
         <Status status={node.status} />

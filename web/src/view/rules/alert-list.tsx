@@ -2,10 +2,9 @@
 
 import type { Alert } from "#api/contract/rule.ts";
 import { useRunApi } from "../../clock/run-clock.tsx";
-import { Icon } from "../../part/icon.tsx";
+import { Entry } from "../../part/entry.tsx";
 import { RunLink } from "../../part/run-link.tsx";
 import { When } from "../../part/when.tsx";
-import "./rules.css";
 
 export function AlertList({
   alerts,
@@ -26,36 +25,34 @@ export function AlertList({
 function AlertRow({ alert, withRun }: { readonly alert: Alert; readonly withRun: boolean }) {
   const isOver = alert.resolved_ns !== null;
   return (
-    <li className="entry alert" data-rule={alert.rule}>
-      <span className={isOver ? "muted" : "status-failed"}>
-        <Icon name={isOver ? "check" : "flag"} size={14} />
-      </span>
-      <div className="grow">
-        <p>
-          {withRun ? (
-            <>
-              <RunLink id={alert.run} />{" "}
-            </>
-          ) : null}
-          <strong>{alert.text}</strong>
+    <Entry
+      code={alert.rule}
+      icon={isOver ? "check" : "flag"}
+      tone={isOver ? "muted" : "status-failed"}
+      title={
+        <>
+          {withRun ? <RunLink id={alert.run} /> : null} <strong>{alert.text}</strong>
+        </>
+      }
+      evidence={alert.evidence}
+      side={
+        <span className="entry-side muted">
+          {alert.rule}
+          {alert.armed ? "" : ", dry run"}
+          {isOver ? ", resolved" : ""}
+          <br />
+          <When ns={alert.fired_ns} />
+        </span>
+      }
+    >
+      {alert.outcome === "" ? null : <p>{alert.outcome}</p>}
+      {alert.deliveries.map(({ target, event, state, note }) => (
+        <p key={`${target} ${event}`} className="muted">
+          {event} to {target}: {state.replace("_", " ")}
+          {note === "" ? "" : `, ${note}`}
         </p>
-        <p className="muted">{alert.evidence.join(" · ")}</p>
-        {alert.outcome === "" ? null : <p>{alert.outcome}</p>}
-        {alert.deliveries.map(({ target, event, state, note }) => (
-          <p key={`${target} ${event}`} className="muted">
-            {event} to {target}: {state.replace("_", " ")}
-            {note === "" ? "" : `, ${note}`}
-          </p>
-        ))}
-      </div>
-      <span className="alert-side muted">
-        {alert.rule}
-        {alert.armed ? "" : ", dry run"}
-        {isOver ? ", resolved" : ""}
-        <br />
-        <When ns={alert.fired_ns} />
-      </span>
-    </li>
+      ))}
+    </Entry>
   );
 }
 

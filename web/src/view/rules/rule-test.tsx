@@ -1,10 +1,11 @@
 // A rule tried on the last runs: where it would have fired.
 
-import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { useChange } from "../../data/use-api.ts";
 import { Dialog } from "../../part/dialog.tsx";
+import { Entry } from "../../part/entry.tsx";
 import { Loading, Problem } from "../../part/notice.tsx";
+import { RunLink } from "../../part/run-link.tsx";
 
 const runsUsual = 50;
 
@@ -25,17 +26,16 @@ export function RuleTest({ name, onClose }: { readonly name: string; readonly on
           </p>
           <ul>
             {fired.map((one) => (
-              <li key={one.run} className="entry alert">
-                <div className="grow">
-                  <Link to="/runs/$id" params={{ id: one.run }}>
-                    {one.name}
-                  </Link>
-                  <p>
-                    <strong>{one.text}</strong>
-                  </p>
-                  <p className="muted">{one.evidence.join(" · ")}</p>
-                </div>
-              </li>
+              <Entry
+                key={one.run}
+                code={name}
+                title={
+                  <>
+                    <RunLink id={one.run}>{one.name}</RunLink> <strong>{one.text}</strong>
+                  </>
+                }
+                evidence={one.evidence}
+              />
             ))}
           </ul>
         </>

@@ -3,13 +3,13 @@
 import type { Verdict } from "#api/contract/judge.ts";
 import type { Run } from "#api/contract/run.ts";
 import { useRunApi } from "../../clock/run-clock.tsx";
-import { Icon } from "../../part/icon.tsx";
+import { Entry } from "../../part/entry.tsx";
 import { RunLink } from "../../part/run-link.tsx";
 
 const looks = {
-  bad: { icon: "cross", className: "status-failed" },
-  warn: { icon: "warning", className: "status-warn" },
-  info: { icon: "info", className: "muted" },
+  bad: { icon: "cross", tone: "status-failed" },
+  warn: { icon: "warning", tone: "status-warn" },
+  info: { icon: "info", tone: "muted" },
 } as const;
 
 /** Shows nothing when there is no finding. */
@@ -31,22 +31,23 @@ export function Findings({ run }: { readonly run: Run }) {
 }
 
 function FindingRow({ run, verdict }: { readonly run: Run; readonly verdict: Verdict }) {
-  const { icon, className } = looks[verdict.severity];
+  const { icon, tone } = looks[verdict.severity];
   const isOfMetric = verdict.view === "charts" && verdict.metric !== "";
   return (
-    <li className="entry finding" data-code={verdict.code}>
-      <span className={className}>
-        <Icon name={icon} size={14} />
-      </span>
-      <div className="grow">
-        <p>
+    <Entry
+      code={verdict.code}
+      icon={icon}
+      tone={tone}
+      title={
+        <>
           <strong>{verdict.text}</strong>{" "}
           {verdict.confidence === "medium" ? <span className="muted">likely, not certain</span> : null}
-        </p>
-        <p className="muted">{verdict.evidence.join(" · ")}</p>
-        <p>{verdict.next}</p>
-      </div>
-      <RunLink id={run.id} view={verdict.view} search={isOfMetric ? { find: verdict.metric } : {}} />
-    </li>
+        </>
+      }
+      evidence={verdict.evidence}
+      side={<RunLink id={run.id} view={verdict.view} search={isOfMetric ? { find: verdict.metric } : {}} />}
+    >
+      <p>{verdict.next}</p>
+    </Entry>
   );
 }

@@ -1,10 +1,13 @@
 // Panels of the overview that answer at a glance: the verdict, the curves people look at first, parameters, environment
-import { useRunApi, useRunMetrics } from "../../clock/run-clock.tsx";
 // and the last lines.
 
+import { useMemo } from "react";
 import type { Run } from "#api/contract/run.ts";
+import { useTheme } from "../../app/theme.ts";
 import { groupMetrics, type MetricPanel, panelId, panelTitle } from "../../chart/metric-groups.ts";
+import { spanColours } from "../../chart/span-colours.ts";
 import { Spark } from "../../chart/spark.tsx";
+import { useRunApi, useRunClock, useRunMetrics } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
 import { Name } from "../../part/name.tsx";
@@ -14,8 +17,11 @@ import { Table } from "../../part/table.tsx";
 import { useNow } from "../../part/when.tsx";
 import { formatFloat } from "../../text/format-number.ts";
 import { formatClock, toMs } from "../../text/format-time.ts";
+import { toBoxes } from "../timeline/boxes.ts";
+import { Minimap } from "../timeline/minimap.tsx";
 import { toSentence } from "./run-sentence.ts";
 
+const formats = new Intl.ListFormat("en");
 const curvesMax = 4;
 const rowsMax = 24;
 const linesMax = 6;
@@ -25,13 +31,31 @@ export function SentenceLine({ run }: { readonly run: Run }) {
   const { text, cautions } = toSentence(run, now);
   return (
     <section className="row verdict" aria-label="Verdict">
-      <p className="grow">{text}</p>
+      <p className="grow">
+        {text} {run.protocols.length > 1 ? `Recorded in ${formats.format(run.protocols)}, on one clock.` : ""}
+      </p>
       {cautions.length === 0 ? null : (
         <RunLink id={run.id} view="integrity" look="status-warn row">
           <Icon name="warning" size={14} /> {cautions.join(", ")}
         </RunLink>
       )}
     </section>
+  );
+}
+
+/** Where the time of the whole run went, with its loss over it: what several clients sent, on one clock. */
+export function OneClock({ run }: { readonly run: Run }) {
+  const { startNs, limits, window, brush } = useRunClock();
+  const theme = useTheme();
+  const has = run.counts.spans + run.counts.nodes > 0;
+  const spans = useRunApi("spans", { query: { width: 2048 } }, { enabled: has, keep: true });
+  const boxes = useMemo(() => (spans.data === undefined ? null : toBoxes(spans.data, startNs)), [spans.data, startNs]);
+  const colours = useMemo(() => spanColours(run.id, spans.data?.names ?? [], theme), [run.id, spans.data, theme]);
+  if (!has || spans.data?.extent === null) return null;
+  return (
+    <Panel title="on one clock" label="On one clock" side={<RunLink id={run.id} view="timeline" />}>
+      <Minimap base={boxes} colours={colours} extent={limits} view={window ?? limits} onMove={brush} />
+    </Panel>
   );
 }
 

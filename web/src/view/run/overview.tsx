@@ -8,6 +8,7 @@ import { CopyButton } from "../../part/button.tsx";
 import { Fact, IdFact } from "../../part/facts.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { MetricName } from "../../part/name.tsx";
+import { Loading } from "../../part/notice.tsx";
 import { Page, Panel } from "../../part/panel.tsx";
 import { RunLink } from "../../part/run-link.tsx";
 import { Status } from "../../part/status.tsx";
@@ -17,7 +18,7 @@ import { formatCount, formatFloat } from "../../text/format-number.ts";
 import { formatTime, toMs } from "../../text/format-time.ts";
 import { RunAlerts } from "../rules/alert-list.tsx";
 import { Findings } from "./findings.tsx";
-import { KeyCurves, KeyTexts, LastLines, SentenceLine } from "./overview-panels.tsx";
+import { KeyCurves, KeyTexts, LastLines, OneClock, SentenceLine } from "./overview-panels.tsx";
 import { durationParts } from "./run-sentence.ts";
 
 export function Overview() {
@@ -27,6 +28,7 @@ export function Overview() {
       <SentenceLine run={run} />
       <Findings run={run} />
       <RunAlerts />
+      <OneClock run={run} />
       <KeyCurves run={run} />
       <OverviewPanels run={run}>
         <KeyTexts title="parameters" rows={ownParams(run)} run={run.id} />
@@ -160,6 +162,7 @@ function Metrics({ run }: { readonly run: Run }) {
   return (
     <Panel title="metrics" side={<RunLink id={run.id} view="charts" />}>
       <div className="table-scroll" style={{ maxHeight: 420 }}>
+        {rows.length === 0 ? <Loading rows={3} /> : null}
         <Table
           look="metrics-table"
           rows={rows}

@@ -16,6 +16,7 @@ import { Took, When } from "../../part/when.tsx";
 import { describeEnv } from "../../text/describe-env.ts";
 import { countOf, formatCount, formatFloat } from "../../text/format-number.ts";
 import { canResume } from "../control/pause.ts";
+import { Formats } from "../runs/run-cells.tsx";
 import { EditDialog } from "./edit-dialog.tsx";
 import { JoinDialog, PartDialog } from "./join-dialog.tsx";
 import { durationParts, shareOf } from "./run-sentence.ts";
@@ -34,11 +35,7 @@ export function RunHead({ run }: { readonly run: Run }) {
       <span className="muted">
         started <When ns={run.start_ns} />
       </span>
-      {run.protocols.map((protocol) => (
-        <span key={protocol} className="chip">
-          {protocol}
-        </span>
-      ))}
+      <Formats of={run} />
       {run.joined.length === 0 ? null : (
         <span className="chip" title={run.joined.map(({ id }) => id).join("\n")}>
           {run.joined.length + 1} runs joined

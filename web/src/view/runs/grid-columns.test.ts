@@ -23,7 +23,7 @@ const drawn = (of: ColumnChoice) => layoutColumns(of).map((column) => column.fie
 test("pinned columns stay beside the name, at their distance from the edge", () => {
   const columns = layoutColumns(choice);
   expect(columns.map((column) => column.field)).toEqual(["select", "name", "status", "y", "x", "z"]);
-  expect(columns[3]?.sticky).toBe(36 + 240 + 124);
+  expect(columns[3]?.sticky).toBe(36 + 172 + 124);
   expect(columns[4]).toEqual({ field: "x", width: 120, sticky: null });
 });
 
@@ -75,8 +75,15 @@ test("what it writes into a URL reads back the same", () => {
 });
 
 test("a link with fields only shows them in the usual layout; no pins but the name means none", () => {
-  expect(readColumns(["params.lr", "start"], [])).toEqual(["status", "params.lr", "spark", "start", "duration"]);
-  expect(readColumns(undefined, ["a"])).toEqual(["status", "a", "spark", "start", "duration"]);
+  expect(readColumns(["params.lr", "start"], [])).toEqual([
+    "status",
+    "protocol",
+    "params.lr",
+    "spark",
+    "start",
+    "duration",
+  ]);
+  expect(readColumns(undefined, ["a"])).toEqual(["status", "protocol", "a", "spark", "start", "duration"]);
   expect(readPinned(undefined)).toEqual(["status"]);
   expect(readPinned(["name"])).toEqual([]);
   expect(readWidths(["a:b:90", "x:wide", "y:5"])).toEqual(

@@ -29,9 +29,12 @@ const narrowPx = 560;
 const narrowNamePx = 160;
 /** The most of a narrow screen that columns in place may take. */
 const stayingShare = 0.6;
-const usual: Record<string, number> = { select: 36, name: 240, status: 124, spark: 116, start: 92, duration: 88 };
+const usual: Record<string, number> = {
+  ...{ select: 36, name: 172, status: 124, protocol: 116 },
+  ...{ spark: 116, start: 92, duration: 88 },
+};
 /** Columns every run has, which are not asked of the server as fields. */
-export const builtIn: ReadonlySet<string> = new Set(["name", "status", "spark", "start", "duration"]);
+export const builtIn: ReadonlySet<string> = new Set(["name", "status", "protocol", "spark", "start", "duration"]);
 
 /**
  * The columns a URL names. A list with `name` in it is the whole layout, as the page writes it; without, its fields
@@ -40,7 +43,7 @@ export const builtIn: ReadonlySet<string> = new Set(["name", "status", "spark", 
 export function readColumns(named: readonly string[] | undefined, usualFields: readonly string[]): string[] {
   const unique = [...new Set(named ?? usualFields)];
   if (unique.includes("name")) return unique.filter((field) => field !== "name");
-  return ["status", ...unique.filter((field) => !builtIn.has(field)), "spark", "start", "duration"];
+  return ["status", "protocol", ...unique.filter((field) => !builtIn.has(field)), "spark", "start", "duration"];
 }
 
 /** Pinned columns of a URL: the status unless it says otherwise. */

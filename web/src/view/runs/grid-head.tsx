@@ -18,7 +18,6 @@ import {
 } from "./grid-columns.ts";
 import { headingOf, nextSort } from "./runs-search.ts";
 
-const words: Record<string, string> = { start: "started", duration: "took" };
 const dragPx = 5;
 const keyPx = 16;
 
@@ -118,7 +117,7 @@ function HeadCell(props: HeadCellProps) {
   const { field } = column;
   const descending = props.sort?.[0] === `-${field}`;
   const sorted = descending || props.sort?.[0] === field;
-  const text = field === "spark" ? headingOf(`metrics.${props.spark}.last`) : (words[field] ?? headingOf(field));
+  const text = headingOf(field === "spark" ? `metrics.${props.spark}.last` : field);
   const onKeyDown = (event: KeyboardEvent) => {
     if (!event.altKey || !movable || (event.key !== "ArrowLeft" && event.key !== "ArrowRight")) return;
     event.preventDefault();

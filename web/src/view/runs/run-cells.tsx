@@ -23,6 +23,8 @@ export function RunCell({ run, field, format }: RunCellProps) {
       return <NameCell run={run} />;
     case "status":
       return <StatusCell run={run} />;
+    case "protocol":
+      return <Formats of={run} />;
     case "start":
       return <When ns={run.start_ns} />;
     case "duration":
@@ -68,6 +70,15 @@ function NameCell({ run }: { readonly run: RunSummary }) {
       )}
     </span>
   );
+}
+
+/** In which formats a run was recorded: the clients of one training may use several. */
+export function Formats({ of: { protocols } }: { readonly of: Pick<RunSummary, "protocols"> }) {
+  return protocols.map((protocol) => (
+    <span key={protocol} className="chip">
+      {protocol}
+    </span>
+  ));
 }
 
 function StatusCell({ run }: { readonly run: RunSummary }) {

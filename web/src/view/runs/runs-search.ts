@@ -74,6 +74,8 @@ export function metricOf(field: string): { key: string; what: string } | null {
   return found?.[1] === undefined || found[2] === undefined ? null : { key: found[1], what: found[2] };
 }
 
+const words: Readonly<Record<string, string>> = { protocol: "formats", start: "started", duration: "took" };
+
 /** A column's heading: the name without its kind. */
 export function headingOf(field: string): string {
   const metric = metricOf(field);
@@ -82,7 +84,7 @@ export function headingOf(field: string): string {
     const name = phase === undefined || key.includes(phase) ? key : `${phase} ${key}`;
     return metric.what === "last" ? name : `${name} ${metric.what}`;
   }
-  return field.replace(/^params\./, "");
+  return words[field] ?? field.replace(/^params\./, "");
 }
 
 /** The sort after a click on a heading: ascending, descending, none. */

@@ -128,7 +128,12 @@ function SaveAs({ query }: { readonly query: string }) {
     <>
       {error === null ? null : <span className="status-failed">{error.message}</span>}
       {(["csv", "parquet"] as const).map((format) => (
-        <Button key={format} look="small" onClick={() => save(format).then(() => setError(null), setError)}>
+        <Button
+          key={format}
+          look="small"
+          icon="download"
+          onClick={() => save(format).then(() => setError(null), setError)}
+        >
           {format}
         </Button>
       ))}

@@ -8,7 +8,7 @@ import type { TimeWindow } from "../../clock/window.ts";
 import { countOf } from "../../text/format-number.ts";
 import { formatElapsed } from "../../text/format-time.ts";
 import type { Area } from "./area-panel.tsx";
-import { type Boxes, mergedText, spanText, visibleBoxes } from "./boxes.ts";
+import { type Boxes, type BoxRow, mergedText, spanText, visibleBoxes } from "./boxes.ts";
 import { type PlacedLane, rowPx } from "./lanes.ts";
 
 export const rulerPx = 22;
@@ -131,13 +131,18 @@ function drawLane(ctx: CanvasRenderingContext2D, scene: Scene, placed: PlacedLan
   ctx.fillText(countOf(placed.lane.spans, "span"), 10, top + 28, gutterPx - 16);
 }
 
-function drawRow(
-  ctx: CanvasRenderingContext2D,
-  scene: Scene,
-  boxes: Boxes,
-  row: { readonly from: number; readonly to: number; readonly lane: number; readonly depth: number },
-  y: number,
-): void {
+/** A box where it is drawn. */
+interface DrawnBox {
+  readonly boxes: Boxes;
+  readonly i: number;
+  readonly name: string;
+  readonly flags: number;
+  readonly x: number;
+  readonly y: number;
+  readonly w: number;
+}
+
+function drawRow(ctx: CanvasRenderingContext2D, scene: Scene, boxes: Boxes, row: BoxRow, y: number): void {
   const { spans, names } = boxes.answer;
   const perNs = (scene.width - gutterPx) / (scene.view.to - scene.view.from);
   const range = visibleBoxes(boxes, row, scene.view.from, scene.view.to);
@@ -151,10 +156,11 @@ function drawRow(
     filledTo = Math.max(filledTo, Math.floor(x + w));
     const name = names[spans.name[i] ?? 0] ?? "";
     const flags = spans.flags[i] ?? 0;
+    const box: DrawnBox = { boxes, i, name, flags, x, y, w };
     const colour = scene.colours.get(name) ?? scene.inks.muted;
     const faded = scene.wanted !== null && !scene.wanted(name);
     ctx.globalAlpha = faded ? 0.15 : (spans.merged[i] ?? 1) > 1 ? 0.7 : 1;
-    if ((flags & (spanFlags.placeholder | spanFlags.unfinished)) !== 0) hatch(ctx, x, y, w, scene.inks);
+    if ((flags & (spanFlags.placeholder | spanFlags.unfinished)) !== 0) hatch(ctx, box, scene.inks);
     else {
       ctx.fillStyle = colour;
       ctx.fillRect(x, y, w, barPx);
@@ -166,24 +172,15 @@ function drawRow(
       ctx.fillRect(x, y + barPx + 1, Math.max(1, Math.min(gpu * perNs, w)), 2.5);
     }
     ctx.globalAlpha = faded ? 0.3 : 1;
-    outline(ctx, scene, boxes, i, x, y, w, flags);
+    outline(ctx, scene, box);
     if (w > labelPxMin && !faded) {
-      label(ctx, boxes, i, name, x, y, w, (flags & spanFlags.placeholder) !== 0 ? scene.inks.muted : inkOn(colour));
+      label(ctx, box, (flags & spanFlags.placeholder) !== 0 ? scene.inks.muted : inkOn(colour));
     }
   }
   ctx.globalAlpha = 1;
 }
 
-function outline(
-  ctx: CanvasRenderingContext2D,
-  scene: Scene,
-  boxes: Boxes,
-  i: number,
-  x: number,
-  y: number,
-  w: number,
-  flags: number,
-): void {
+function outline(ctx: CanvasRenderingContext2D, scene: Scene, { boxes, i, flags, x, y, w }: DrawnBox): void {
   const id = boxes.answer.spans.id[i];
   const selected = id !== undefined && id !== "" && id === scene.selectedId;
   const hovered = scene.hovered?.boxes === boxes && scene.hovered.box === i;
@@ -193,32 +190,20 @@ function outline(
   ctx.strokeRect(x + 0.5, y + 0.5, Math.max(2, w - 1), barPx - 1);
 }
 
-function label(
-  ctx: CanvasRenderingContext2D,
-  boxes: Boxes,
-  i: number,
-  name: string,
-  x: number,
-  y: number,
-  w: number,
-  ink: string,
-): void {
+function label(ctx: CanvasRenderingContext2D, { boxes, i, name, x, y, w }: DrawnBox, ink: string): void {
   const { spans } = boxes.answer;
   const merged = spans.merged[i] ?? 1;
   const fits = Math.floor((w - 8) / charPx);
   if (fits < 3) return;
   const many = merged > 1 ? mergedText(name, merged, spans.names[i] ?? 1) : "";
   const short = many.length > fits ? `${many.slice(0, fits - 1)}…` : many;
+  const text = merged > 1 ? short : spanText(name, spans.index[i] ?? null, fits);
   ctx.fillStyle = ink;
-  ctx.fillText(
-    merged > 1 ? short : spanText(name, spans.index[i] ?? null, fits),
-    Math.max(x, gutterPx) + 4,
-    y + barPx / 2 + 0.5,
-  );
+  ctx.fillText(text, Math.max(x, gutterPx) + 4, y + barPx / 2 + 0.5);
 }
 
 /** Grey stripes: something that was announced but never came. */
-function hatch(ctx: CanvasRenderingContext2D, x: number, y: number, w: number, inks: Inks): void {
+function hatch(ctx: CanvasRenderingContext2D, { x, y, w }: DrawnBox, inks: Inks): void {
   ctx.save();
   ctx.beginPath();
   ctx.rect(x, y, w, barPx);
