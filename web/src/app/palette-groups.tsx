@@ -53,6 +53,24 @@ function Entry({ value, icon, onSelect, children }: EntryProps) {
   );
 }
 
+interface ActsProps {
+  readonly heading: string;
+  /** The last are other words by which it is found. */
+  readonly acts: readonly (readonly [words: string, icon: IconName, act: () => void, also?: string])[];
+}
+
+function Acts({ heading, acts }: ActsProps) {
+  return (
+    <Command.Group heading={heading}>
+      {acts.map(([words, icon, act, also = ""]) => (
+        <Entry key={words} value={`${words} ${also}`} icon={icon} onSelect={act}>
+          {words}
+        </Entry>
+      ))}
+    </Command.Group>
+  );
+}
+
 export function Runs({ text, onDone }: Group & { readonly text: string }) {
   const go = useGo(onDone);
   const asked = useDeferredValue(text)
@@ -111,24 +129,20 @@ export function OfRun({ id, text, onDone }: Group & { readonly id: string; reado
               </Entry>
             ))}
           </Command.Group>
-          <Command.Group heading="take it along">
-            <Entry value="report to print pdf" icon="image" onSelect={() => goTo("report")}>
-              report to print
-            </Entry>
-            <Entry value="export everything jsonl" icon="download" onSelect={() => save("jsonl")}>
-              export everything (JSONL)
-            </Entry>
-            <Entry value="export trace perfetto chrome" icon="download" onSelect={() => save("chrome")}>
-              export the trace (Perfetto)
-            </Entry>
-            <Entry
-              value="compare this run with others"
-              icon="compare"
-              onSelect={() => void go({ to: "/compare", search: { run: [id] } })}
-            >
-              compare it with others
-            </Entry>
-          </Command.Group>
+          <Acts
+            heading="take it along"
+            acts={[
+              ["report to print", "image", () => goTo("report"), "pdf"],
+              ["export everything (JSONL)", "download", () => save("jsonl")],
+              ["export the trace (Perfetto)", "download", () => save("chrome"), "chrome"],
+              [
+                "compare it with others",
+                "compare",
+                () => void go({ to: "/compare", search: { run: [id] } }),
+                "this run",
+              ],
+            ]}
+          />
         </>
       )}
     </>
@@ -193,24 +207,15 @@ export function OfPage({ onDone, onHelp }: Group & { readonly onHelp: () => void
           </Entry>
         ))}
       </Command.Group>
-      <Command.Group heading="actions">
-        <Entry value={`${other} theme`} icon="theme" onSelect={after(turn)}>
-          {other} theme
-        </Entry>
-        <Entry
-          value="copy link to this page"
-          icon="copy"
-          onSelect={after(() => void navigator.clipboard.writeText(window.location.href))}
-        >
-          copy a link to this page
-        </Entry>
-        <Entry value="print this page" icon="image" onSelect={after(() => setTimeout(() => window.print(), 100))}>
-          print this page
-        </Entry>
-        <Entry value="keyboard help keys" icon="question" onSelect={after(onHelp)}>
-          keyboard
-        </Entry>
-      </Command.Group>
+      <Acts
+        heading="actions"
+        acts={[
+          [`${other} theme`, "theme", after(turn)],
+          ["copy a link to this page", "copy", after(() => void navigator.clipboard.writeText(window.location.href))],
+          ["print this page", "image", after(() => setTimeout(() => window.print(), 100))],
+          ["keyboard", "question", after(onHelp), "help keys"],
+        ]}
+      />
     </>
   );
 }

@@ -24,6 +24,16 @@ export function extentOf(values: Iterable<number | null>): Range | null {
   return min > max ? null : { min, max };
 }
 
+/** Where the greatest (1) or the least (−1) value stands; −1 when there is none. */
+export function extremeRow(values: readonly (number | null)[], way: 1 | -1): number {
+  let best = -1;
+  values.forEach((value, row) => {
+    const before = values[best];
+    if (value !== null && (before === null || before === undefined || (value - before) * way > 0)) best = row;
+  });
+  return best;
+}
+
 /** A little air above and below, and a range of its own for a constant. */
 export function padRange(range: Range): Range {
   if (range.min === range.max) {

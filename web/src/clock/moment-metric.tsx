@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import type { SeriesBody } from "#api/contract/series.ts";
 import { panelId } from "../chart/metric-groups.ts";
 import { type PlotSeries, toPlotSeries } from "../chart/plot-data.ts";
+import { extremeRow } from "../chart/scale.ts";
 import { useApi } from "../data/use-api.ts";
 import { Button } from "../part/button.tsx";
 import { Name } from "../part/name.tsx";
@@ -66,15 +67,6 @@ function Extreme({ of, metric, series }: ExtremeProps) {
       <span className="muted">{of}</span> {formatFloat(values[row])} <span className="muted">at {place}</span>
     </Button>
   );
-}
-
-function extremeRow(values: readonly (number | null)[], way: 1 | -1): number {
-  let best = -1;
-  values.forEach((value, row) => {
-    const before = values[best];
-    if (value !== null && (before === null || before === undefined || (value - before) * way > 0)) best = row;
-  });
-  return best;
 }
 
 export interface MomentMetric {

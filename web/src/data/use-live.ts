@@ -29,6 +29,23 @@ export function useFollowRun(run: string): void {
   }, [stream, run]);
 }
 
+/** Hears the stream, anew for another `about`: then also the recent rows of the followed run. */
+export function useLiveEvents(hear: (event: LiveEvent, refresher: Refresher) => void, about?: unknown): void {
+  const stream = useLiveStream();
+  const client = useQueryClient();
+  const latest = useRef(hear);
+  latest.current = hear;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another `about` wants the recent rows.
+  useEffect(() => {
+    const refresher = createRefresher(client);
+    const stop = stream.listen((event) => latest.current(event, refresher));
+    return () => {
+      stop();
+      refresher.close();
+    };
+  }, [stream, client, about]);
+}
+
 /** Asks once more when an answer is older than the first row the stream can bring: nothing may fall between the two. */
 export function useCatchUp(asOf: string | undefined, ask: () => unknown): void {
   const { startId } = useLiveState();

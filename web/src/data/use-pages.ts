@@ -12,6 +12,20 @@ interface Paged {
 
 type PagedRoute = { [N in RouteName]: AnswerOf<N> extends Paged ? N : never }[RouteName];
 
+/** The answers to a question, page by page, to their end. */
+export async function* readPages<N extends PagedRoute>(name: N, input: Call<N>): AsyncGenerator<AnswerOf<N>> {
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const answer: AnswerOf<N> = await call(name, withCursor(input, cursor));
+    yield answer;
+    cursor = (answer as unknown as Paged).next;
+  }
+}
+
+function withCursor<N extends PagedRoute>(input: Call<N>, cursor: string): Call<N> {
+  const { query, ...rest } = input as { query?: object };
+  return { ...rest, query: { ...query, ...(cursor === "" ? {} : { cursor }) } } as unknown as Call<N>;
+}
+
 export function usePages<N extends PagedRoute, T>(
   name: N,
   input: Call<N>,
@@ -20,11 +34,7 @@ export function usePages<N extends PagedRoute, T>(
   const pages = useInfiniteQuery({
     queryKey: [name, input],
     initialPageParam: "",
-    queryFn: ({ pageParam, signal }) => {
-      const { query, ...rest } = input as { query?: object };
-      const paged = { ...rest, query: { ...query, ...(pageParam === "" ? {} : { cursor: pageParam }) } };
-      return call(name, paged as unknown as Call<N>, signal);
-    },
+    queryFn: ({ pageParam, signal }) => call(name, withCursor(input, pageParam), signal),
     getNextPageParam: (last) => (last as unknown as Paged).next ?? undefined,
     placeholderData: (before) => before,
   });

@@ -14,6 +14,17 @@ export function Fact({ name, value }: { readonly name: string; readonly value: R
   );
 }
 
+/** A list of facts alone. */
+export function Facts({ rows }: { readonly rows: readonly (readonly [name: string, value: ReactNode])[] }) {
+  return (
+    <dl className="facts">
+      {rows.map(([name, value]) => (
+        <Fact key={name} name={name} value={value} />
+      ))}
+    </dl>
+  );
+}
+
 /** An id, to be copied. */
 export function IdFact({ id }: { readonly id: string }) {
   return (

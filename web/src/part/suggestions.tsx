@@ -39,6 +39,26 @@ export function Suggestions({ id, look, suggestions, picked, onTake }: Suggestio
   );
 }
 
+interface WrongProps {
+  readonly text: string;
+  /** Where what is wrong begins, and how long it is. */
+  readonly at: { readonly offset?: number | undefined; readonly length?: number | undefined };
+}
+
+/** The part of a text that a refusal is about, with what stands around it. */
+export function Wrong({ text, at: { offset = 0, length = 1 } }: WrongProps) {
+  const from = Math.max(0, offset - 24);
+  const to = offset + Math.max(1, length);
+  return (
+    <code>
+      {from > 0 ? "…" : ""}
+      {text.slice(from, offset)}
+      <mark className="wrong">{text.slice(offset, to) || "␣"}</mark>
+      {text.slice(to, to + 24)}
+    </code>
+  );
+}
+
 /** Gives the field the focus once it has its new text, with the caret there. */
 export function placeCaret(field: HTMLInputElement | HTMLTextAreaElement | null, caret: number): void {
   requestAnimationFrame(() => {

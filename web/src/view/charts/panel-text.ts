@@ -5,6 +5,7 @@ import type { MetricPanel } from "../../chart/metric-groups.ts";
 import { isTimed } from "../../chart/plot-cursor.ts";
 import type { PlotSeries } from "../../chart/plot-data.ts";
 import type { PlotEvent } from "../../chart/plot-draw.ts";
+import { extremeRow } from "../../chart/scale.ts";
 import { getCursor } from "../../clock/cursor.ts";
 import type { RunClock } from "../../clock/run-clock.tsx";
 import { countOf, formatFloat, formatNumber } from "../../text/format-number.ts";
@@ -56,8 +57,8 @@ export function describeSeries(list: readonly PlotSeries[], axis: Axis): string 
   return [
     countOf(points, "point"),
     last === undefined || last === null ? "" : `last ${formatNumber(last)}`,
-    extremeText("min", list, axis, (series) => series.min, -1),
-    extremeText("max", list, axis, (series) => series.max, 1),
+    extremeText("min", list, axis),
+    extremeText("max", list, axis),
     nan > 0 ? `${nan} NaN` : "",
     infinite > 0 ? `${infinite} infinite` : "",
   ]
@@ -65,22 +66,15 @@ export function describeSeries(list: readonly PlotSeries[], axis: Axis): string 
     .join(", ");
 }
 
-function extremeText(
-  word: string,
-  list: readonly PlotSeries[],
-  axis: Axis,
-  pick: (series: PlotSeries) => readonly (number | null)[],
-  way: 1 | -1,
-): string {
-  let best: { value: number; place: string } | null = null;
-  for (const series of list) {
-    pick(series).forEach((value, i) => {
-      if (value === null || (best !== null && (value - best.value) * way <= 0)) return;
-      best = { value, place: placeText(series, i, axis) };
-    });
-  }
-  const found = best as { value: number; place: string } | null;
-  return found === null ? "" : `${word} ${formatNumber(found.value)} at ${found.place}`;
+function extremeText(of: "min" | "max", list: readonly PlotSeries[], axis: Axis): string {
+  const way = of === "max" ? 1 : -1;
+  const rows = list.map((series) => extremeRow(series[of], way));
+  const at = extremeRow(
+    list.map((series, i) => series[of][rows[i] ?? -1] ?? null),
+    way,
+  );
+  const [series, row = -1] = [list[at], rows[at]];
+  return series === undefined ? "" : `${of} ${formatFloat(series[of][row])} at ${placeText(series, row, axis)}`;
 }
 
 /** "step 120", or "steps 101 to 120" of a bucket. */

@@ -1,15 +1,13 @@
 // The series of one panel: the answer for the window, plus what arrived since.
 
-import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import type { Axis, SeriesBody } from "#api/contract/series.ts";
 import { appendPoints } from "../../chart/append-points.ts";
 import { createLiveTail, type LiveTail } from "../../chart/live-tail.ts";
 import { drawnAxis, type PlotSeries, toPlotSeries, wireAxis } from "../../chart/plot-data.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
-import { createRefresher } from "../../data/refresh.ts";
 import { useApi } from "../../data/use-api.ts";
-import { useCatchUp, useLiveStream } from "../../data/use-live.ts";
+import { useCatchUp, useLiveEvents } from "../../data/use-live.ts";
 
 const foldMs = 20_000;
 const drawMs = 250;
@@ -61,29 +59,20 @@ export function usePanelSeries(question: PanelQuestion, { tail, version }: LiveP
 
 /** Collects live points of the run, and says when to draw and when to ask for the history again. */
 export function useLiveTail(): LivePoints {
-  const clock = useRunClock();
-  const stream = useLiveStream();
-  const client = useQueryClient();
-  const id = clock.run.id;
-  const tail = useMemo(() => createLiveTail(clock.startNs), [clock.startNs]);
+  const { run, startNs } = useRunClock();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another run has points of its own.
+  const tail = useMemo(() => createLiveTail(startNs), [startNs, run.id]);
   const [version, setVersion] = useState(0);
-  useEffect(() => {
-    let draw: ReturnType<typeof setTimeout> | undefined;
-    const refresher = createRefresher(client);
-    const stop = stream.listen((event) => {
-      if (event.name !== "metrics" || event.data.run !== id) return;
-      tail.push(event);
-      draw ??= setTimeout(() => {
-        draw = undefined;
-        setVersion((before) => before + 1);
-      }, drawMs);
-      refresher.ask("series", { queryKey: ["series"] }, foldMs);
-    });
-    return () => {
-      stop();
-      clearTimeout(draw);
-      refresher.close();
-    };
-  }, [stream, client, tail, id]);
+  const draw = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(draw.current), []);
+  useLiveEvents((event, refresher) => {
+    if (event.name !== "metrics" || event.data.run !== run.id) return;
+    tail.push(event);
+    draw.current ??= setTimeout(() => {
+      draw.current = undefined;
+      setVersion((before) => before + 1);
+    }, drawMs);
+    refresher.ask("series", { queryKey: ["series"] }, foldMs);
+  }, tail);
   return { tail, version };
 }

@@ -5,7 +5,7 @@ import type { HealthAnswer } from "#api/contract/admin.ts";
 import { Spark } from "../../chart/spark.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
-import { Fact } from "../../part/facts.tsx";
+import { Facts } from "../../part/facts.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { AnswerPanel, Page, Panel } from "../../part/panel.tsx";
@@ -75,7 +75,7 @@ function Health({ health }: { readonly health: HealthAnswer }) {
         />
       </Panel>
       <div className="columns health-facts">
-        <Panel title="journal">
+        <Panel title="journal" body="">
           <Facts
             rows={[
               [
@@ -88,7 +88,7 @@ function Health({ health }: { readonly health: HealthAnswer }) {
             ]}
           />
         </Panel>
-        <Panel title="store">
+        <Panel title="store" body="">
           <Facts
             rows={[
               [
@@ -104,7 +104,7 @@ function Health({ health }: { readonly health: HealthAnswer }) {
             ]}
           />
         </Panel>
-        <Panel title="server">
+        <Panel title="server" body="stack">
           <Facts
             rows={[
               ["version", health.version],
@@ -112,7 +112,7 @@ function Health({ health }: { readonly health: HealthAnswer }) {
               ["pages watching", formatCount(health.subscribers)],
             ]}
           />
-          <p className="muted" style={{ padding: "0 12px 12px" }}>
+          <p className="muted">
             started <When ns={health.started_ns} />; the same for Prometheus at <a href="/metrics">/metrics</a>
           </p>
         </Panel>
@@ -135,16 +135,6 @@ function Tile({ title, value, values }: TileProps) {
       <strong>{value}</strong>
       <Spark last={values} width={300} height={48} label={`${title}, the last ten minutes`} />
     </section>
-  );
-}
-
-function Facts({ rows }: { readonly rows: readonly (readonly [string, string])[] }) {
-  return (
-    <dl className="facts panel-body">
-      {rows.map(([name, value]) => (
-        <Fact key={name} name={name} value={value} />
-      ))}
-    </dl>
   );
 }
 

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import type { LaunchSummary } from "#api/contract/launch.ts";
 import { usePages } from "../../data/use-pages.ts";
 import { Button } from "../../part/button.tsx";
-import { CommandLine, Empty, Loading, PageProblem } from "../../part/notice.tsx";
+import { Answer, CommandLine, Empty } from "../../part/notice.tsx";
 import { Status } from "../../part/status.tsx";
 import { type Column, Table } from "../../part/table.tsx";
 import { Took, When } from "../../part/when.tsx";
@@ -14,22 +14,22 @@ import "./launches.css";
 
 export function LaunchesView() {
   const { pages, rows, more } = usePages("launches", { query: { limit: 200 } }, (answer) => answer.launches);
-  if (pages.error !== null && rows.length === 0)
-    return <PageProblem error={pages.error} retry={() => void pages.refetch()} />;
-  if (pages.isPending) return <Loading />;
-  if (rows.length === 0) {
-    return (
-      <Empty title="No launches yet.">
-        <p>A Semantiva run space appears here as one launch with a cell for each of its runs:</p>
-        <CommandLine text={`curl --data-binary @sweep.trace.jsonl ${window.location.origin}/v1/trace-stream`} />
-      </Empty>
-    );
-  }
   return (
-    <div className="scroll">
-      <Table rows={rows} keyOf={(launch) => `${launch.id} ${launch.attempt}`} columns={columns} />
-      {pages.hasNextPage ? <Button onClick={more}>more</Button> : null}
-    </div>
+    <Answer of={pages}>
+      {() =>
+        rows.length === 0 ? (
+          <Empty title="No launches yet.">
+            <p>A Semantiva run space appears here as one launch with a cell for each of its runs:</p>
+            <CommandLine text={`curl --data-binary @sweep.trace.jsonl ${window.location.origin}/v1/trace-stream`} />
+          </Empty>
+        ) : (
+          <div className="scroll">
+            <Table rows={rows} keyOf={(launch) => `${launch.id} ${launch.attempt}`} columns={columns} />
+            {pages.hasNextPage ? <Button onClick={more}>more</Button> : null}
+          </div>
+        )
+      }
+    </Answer>
   );
 }
 

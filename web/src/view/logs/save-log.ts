@@ -1,7 +1,7 @@
 // The lines that a search finds, all of them, as a text file.
 
-import type { LogsAnswer, LogsQuery } from "#api/contract/record.ts";
-import { call } from "../../data/client.ts";
+import type { LogsQuery } from "#api/contract/record.ts";
+import { readPages } from "../../data/use-pages.ts";
 import { saveFile } from "../../part/save-file.ts";
 import { formatTime, toMs } from "../../text/format-time.ts";
 import type { LogFilter } from "./log-tail.ts";
@@ -14,21 +14,18 @@ export async function saveLog(
 ): Promise<void> {
   // Pages become blobs at once, which the browser may keep on disk.
   const parts: Blob[] = [];
-  let cursor: string | null = "";
   let lines = 0;
-  while (cursor !== null) {
-    const query: LogsQuery = { ...filter, limit: 1000, order: "asc", ...(cursor === "" ? {} : { cursor }) };
-    const answer: LogsAnswer = await call("logs", { params: { id: run.id }, query });
+  const query: LogsQuery = { ...filter, limit: 1000, order: "asc" };
+  for await (const { logs } of readPages("logs", { params: { id: run.id }, query })) {
     const texts: string[] = [];
-    for (const row of answer.logs) {
+    for (const row of logs) {
       const msg = await readWholeMessage(run.id, row);
       const parts = [formatTime(toMs(row.ts_ns)), row.worker, row.level || row.stream, msg, row.fields];
       texts.push(parts.filter((part) => part !== "").join("\t"));
     }
     parts.push(new Blob(texts.map((text) => `${text}\n`)));
-    lines += answer.logs.length;
+    lines += logs.length;
     onLines(lines);
-    cursor = answer.next;
   }
   saveFile(new Blob(parts, { type: "text/plain" }), `${run.name.replace(/[^\w.-]+/g, "_")}.log`);
 }

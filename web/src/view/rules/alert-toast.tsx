@@ -3,7 +3,7 @@
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { Alert } from "#api/contract/rule.ts";
-import { useLiveStream } from "../../data/use-live.ts";
+import { useLiveEvents } from "../../data/use-live.ts";
 import { IconButton } from "../../part/button.tsx";
 import { Icon } from "../../part/icon.tsx";
 import "./rules.css";
@@ -11,18 +11,11 @@ import "./rules.css";
 const shownMs = 20_000;
 
 export function AlertToast() {
-  const stream = useLiveStream();
   const [alert, setAlert] = useState<Alert | null>(null);
-  useEffect(
-    () =>
-      stream.listen((event) => {
-        if (event.name !== "alert") return;
-        setAlert((shown) =>
-          event.data.resolved_ns === null ? event.data : shown?.id === event.data.id ? null : shown,
-        );
-      }),
-    [stream],
-  );
+  useLiveEvents((event) => {
+    if (event.name !== "alert") return;
+    setAlert((shown) => (event.data.resolved_ns === null ? event.data : shown?.id === event.data.id ? null : shown));
+  });
   useEffect(() => {
     if (alert === null) return;
     const timer = setTimeout(() => setAlert(null), shownMs);

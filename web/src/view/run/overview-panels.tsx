@@ -107,34 +107,34 @@ function KeyCurve({ run, metric }: { readonly run: Run; readonly metric: MetricP
   );
 }
 
-interface KeyTextsProps {
+interface TextTableProps {
   readonly title: string;
-  readonly rows: readonly (readonly [string, string])[];
-  readonly run: string;
+  readonly rows: readonly (readonly [name: string, text: string])[];
+  /** The run that has more of them: then only the first are shown, each in a line. */
+  readonly run?: string;
+  /** Said where there are none; else nothing is shown then. */
+  readonly none?: string;
 }
 
-export function KeyTexts({ title, rows, run }: KeyTextsProps) {
-  if (rows.length === 0) return null;
-  const all = (
-    <RunLink id={run} view="params">
-      {rows.length > rowsMax ? `all ${rows.length}` : "all"}
-    </RunLink>
-  );
+/** Names and what they stand for. */
+export function TextTable({ title, rows, run, none }: TextTableProps) {
+  if (rows.length === 0 && none === undefined) return null;
+  const all =
+    run === undefined ? undefined : (
+      <RunLink id={run} view="params">
+        {rows.length > rowsMax ? `all ${rows.length}` : "all"}
+      </RunLink>
+    );
   return (
     <Panel title={title} side={all}>
       <Table
-        look="key-texts"
-        rows={rows.slice(0, rowsMax)}
+        look={run === undefined ? "param-table" : "key-texts"}
+        rows={run === undefined ? rows : rows.slice(0, rowsMax)}
         keyOf={([name]) => name}
+        {...(none === undefined ? {} : { none })}
         columns={[
           { cell: ([name]) => <Name>{name}</Name>, look: "muted" },
-          {
-            cell: ([, value]) => (
-              <code className="clip" title={value}>
-                {value}
-              </code>
-            ),
-          },
+          { cell: ([, text]) => <code title={text}>{text}</code> },
         ]}
       />
     </Panel>

@@ -5,7 +5,7 @@ import type { Run } from "#api/contract/run.ts";
 import type { MetricInfo } from "#api/contract/series.ts";
 import { useRunClock, useRunMetrics } from "../../clock/run-clock.tsx";
 import { CopyButton } from "../../part/button.tsx";
-import { Fact, IdFact } from "../../part/facts.tsx";
+import { Fact, Facts, IdFact } from "../../part/facts.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { MetricName } from "../../part/name.tsx";
 import { Loading } from "../../part/notice.tsx";
@@ -18,7 +18,7 @@ import { formatCount, formatFloat } from "../../text/format-number.ts";
 import { formatTime, toMs } from "../../text/format-time.ts";
 import { RunAlerts } from "../rules/alert-list.tsx";
 import { Findings } from "./findings.tsx";
-import { KeyCurves, KeyTexts, LastLines, OneClock, SentenceLine } from "./overview-panels.tsx";
+import { KeyCurves, LastLines, OneClock, SentenceLine, TextTable } from "./overview-panels.tsx";
 import { durationParts } from "./run-sentence.ts";
 
 export function Overview() {
@@ -31,9 +31,9 @@ export function Overview() {
       <OneClock run={run} />
       <KeyCurves run={run} />
       <OverviewPanels run={run}>
-        <KeyTexts title="parameters" rows={ownParams(run)} run={run.id} />
+        <TextTable title="parameters" rows={ownParams(run)} run={run.id} />
         <LastLines run={run} />
-        <KeyTexts title="environment" rows={told(run.env)} run={run.id} />
+        <TextTable title="environment" rows={told(run.env)} run={run.id} />
       </OverviewPanels>
     </Page>
   );
@@ -59,7 +59,7 @@ export function OverviewPanels({ run, children }: { readonly run: Run; readonly 
         <Metrics run={run} />
         {children}
         <Panel title="run" body="">
-          <Facts run={run} />
+          <About run={run} />
         </Panel>
         <Panel title="received" body="">
           <Counts run={run} />
@@ -116,7 +116,7 @@ function ErrorPanel({ run }: { readonly run: Run }) {
   );
 }
 
-function Facts({ run }: { readonly run: Run }) {
+function About({ run }: { readonly run: Run }) {
   const others = run.aliases.filter((each) => each !== run.id);
   return (
     <dl className="facts">
@@ -214,14 +214,8 @@ function BestCheckpoint({ best }: { readonly best: NonNullable<Run["best_checkpo
 
 function Counts({ run }: { readonly run: Run }) {
   const rows = Object.entries(run.counts).filter(([, count]) => count > 0);
-  return (
-    <dl className="facts">
-      {rows.map(([name, count]) => (
-        <Fact key={name} name={name} value={formatCount(count)} />
-      ))}
-      {rows.length === 0 ? <dd className="muted">nothing yet</dd> : null}
-    </dl>
-  );
+  if (rows.length === 0) return <p className="muted">nothing yet</p>;
+  return <Facts rows={rows.map(([name, count]) => [name, formatCount(count)])} />;
 }
 
 function Workers({ run }: { readonly run: Run }) {

@@ -5,9 +5,10 @@ import type { ParamRow } from "#api/contract/record.ts";
 import { useRunApi, useRunClock } from "../../clock/run-clock.tsx";
 import { CopyButton } from "../../part/button.tsx";
 import { TextField } from "../../part/field.tsx";
-import { AnswerPanel, Page, Panel } from "../../part/panel.tsx";
+import { AnswerPanel, Page } from "../../part/panel.tsx";
 import { WholeRecord } from "../../part/record.tsx";
 import { Table } from "../../part/table.tsx";
+import { TextTable } from "./overview-panels.tsx";
 
 export function Params() {
   const [search, setSearch] = useState("");
@@ -69,28 +70,6 @@ function ParamValue({ run, param }: { readonly run: string; readonly param: Para
         </code>
       ))}
     </>
-  );
-}
-
-interface TextTableProps {
-  readonly title: string;
-  readonly rows: readonly (readonly [string, string])[];
-  readonly none: string;
-}
-
-function TextTable({ title, rows, none }: TextTableProps) {
-  return (
-    <Panel title={title}>
-      <Table
-        rows={rows}
-        keyOf={([name]) => name}
-        none={none}
-        columns={[
-          { cell: ([name]) => name, look: "muted" },
-          { cell: ([, value]) => <span style={{ overflowWrap: "anywhere" }}>{value}</span> },
-        ]}
-      />
-    </Panel>
   );
 }
 

@@ -14,9 +14,9 @@ import { RunLink } from "../../part/run-link.tsx";
 import { Status } from "../../part/status.tsx";
 import { Took, When } from "../../part/when.tsx";
 import { describeEnv } from "../../text/describe-env.ts";
-import { countOf, formatCount, formatFloat } from "../../text/format-number.ts";
+import { countOf, formatFloat } from "../../text/format-number.ts";
 import { canResume } from "../control/pause.ts";
-import { Formats } from "../runs/run-cells.tsx";
+import { damageOf, Formats } from "../runs/run-cells.tsx";
 import { EditDialog } from "./edit-dialog.tsx";
 import { JoinDialog, PartDialog } from "./join-dialog.tsx";
 import { durationParts, shareOf } from "./run-sentence.ts";
@@ -137,17 +137,12 @@ function Progress({ run }: { readonly run: Run }) {
 }
 
 function Integrity({ run }: { readonly run: Run }) {
-  const { faults, missing, nonfinite } = run.integrity;
-  const parts = [
-    faults > 0 ? countOf(faults, "fault") : "",
-    missing > 0 ? `${formatCount(missing)} missing` : "",
-    nonfinite > 0 ? `${formatCount(nonfinite)} not finite` : "",
-  ].filter((part) => part !== "");
+  const damage = damageOf(run.integrity);
   const { length: notes } = run.notes_on_data;
   // A note may say that something never came, which no count shows.
   const [tone, icon, text] =
-    parts.length > 0
-      ? (["status-warn", "warning", parts.join(", ")] as const)
+    damage !== ""
+      ? (["status-warn", "warning", damage] as const)
       : notes > 0
         ? (["muted", "info", countOf(notes, "note")] as const)
         : (["status-completed", "check", "nothing missing"] as const);

@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState } from "react";
 import type { FieldInfo } from "#api/contract/run.ts";
 import { Refusal } from "../../data/client.ts";
 import { Icon } from "../../part/icon.tsx";
-import { placeCaret, Suggestions } from "../../part/suggestions.tsx";
+import { placeCaret, Suggestions, Wrong } from "../../part/suggestions.tsx";
 import { applySuggestion, type Completion, completeFilter } from "./complete.ts";
 
 interface FilterBoxProps {
@@ -96,18 +96,9 @@ export function FilterBox({ value, fields, error, onChange }: FilterBoxProps) {
 
 /** What is wrong, with the character it is about. */
 function FilterError({ text, answer }: { readonly text: string; readonly answer: Refusal["answer"] }) {
-  const offset = answer.at?.offset;
-  const to = (offset ?? 0) + Math.max(1, answer.at?.length ?? 1);
   return (
     <div className="filter-error" role="alert">
-      {offset === undefined ? null : (
-        <code className="clip">
-          {offset > 16 ? "…" : ""}
-          {text.slice(Math.max(0, offset - 16), offset)}
-          <mark className="wrong">{text.slice(offset, to) || "␣"}</mark>
-          {text.slice(to, offset + 24)}
-        </code>
-      )}
+      {answer.at?.offset === undefined ? null : <Wrong text={text} at={answer.at} />}
       <span>{answer.message}</span>
       <span className="muted">{answer.hint}</span>
     </div>

@@ -97,21 +97,26 @@ function StatusCell({ run }: { readonly run: RunSummary }) {
   );
 }
 
-function Warning({ run }: { readonly run: RunSummary }) {
-  const { faults, missing, nonfinite } = run.integrity;
+/** What is wrong with the records of a run, in words. */
+export function damageOf({ faults, missing, nonfinite }: RunSummary["integrity"]): string {
   const parts = [
     faults > 0 ? countOf(faults, "fault") : "",
     missing > 0 ? `${countOf(missing, "event")} missing` : "",
     nonfinite > 0 ? nonfiniteText(nonfinite) : "",
-  ].filter((part) => part !== "");
-  if (parts.length === 0) return null;
+  ];
+  return parts.filter((part) => part !== "").join(", ");
+}
+
+function Warning({ run }: { readonly run: RunSummary }) {
+  const text = damageOf(run.integrity);
+  if (text === "") return null;
   return (
     <Link
       to="/runs/$id/integrity"
       params={{ id: run.id }}
       className="status-warn badge"
-      title={parts.join(", ")}
-      aria-label={`Integrity: ${parts.join(", ")}`}
+      title={text}
+      aria-label={`Integrity: ${text}`}
     >
       <Icon name="warning" size={14} />
     </Link>

@@ -1,11 +1,10 @@
 // The pages of the runs table, kept fresh in place: cells change, rows do not jump, new runs wait to be asked for.
 
-import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { RunSummary, RunsAnswer, RunsQuery } from "#api/contract/run.ts";
 import { call, Refusal } from "../../data/client.ts";
-import { createRefresher } from "../../data/refresh.ts";
-import { useLiveStream } from "../../data/use-live.ts";
+import { useLiveEvents } from "../../data/use-live.ts";
 import { keepOrder } from "./runs-search.ts";
 
 /** The first pages come quickly; somebody who scrolls on wants many rows. */
@@ -32,7 +31,11 @@ export function useRuns(query: RunsQuery, enabled: boolean) {
   const data = pages.error instanceof Refusal ? good.current : pages.data;
   // Every page that was scrolled to is asked for again, so the more there are the longer changes are gathered.
   const gatherMs = Math.min(settleMsMax, settleMs * Math.ceil((data?.pages.length ?? 1) / 3));
-  useRefetchOnLive(gatherMs);
+  useLiveEvents((event, refresher) => {
+    if (["run", "changed", "gone", "skipped"].includes(event.name)) {
+      refresher.ask("runs", { queryKey: ["runs"] }, gatherMs);
+    }
+  });
   const fresh = useMemo(() => data?.pages.flatMap((page) => page.runs) ?? [], [data]);
   const [shown, setShown] = useState<{ key: string; ids: string[]; pages: number }>({ key: "", ids: [], pages: 0 });
   const pageCount = data?.pages.length ?? 0;
@@ -63,21 +66,4 @@ export function useRuns(query: RunsQuery, enabled: boolean) {
   const first = data?.pages[0];
   const counts = { isCounted: first !== undefined, total: first?.total ?? 0 };
   return { key: shown.key, pages, runs, added: kept.added, showAll, ...counts, groups: first?.groups };
-}
-
-function useRefetchOnLive(gatherMs: number): void {
-  const stream = useLiveStream();
-  const client = useQueryClient();
-  useEffect(() => {
-    const refresher = createRefresher(client);
-    const stop = stream.listen((event) => {
-      if (["run", "changed", "gone", "skipped"].includes(event.name)) {
-        refresher.ask("runs", { queryKey: ["runs"] }, gatherMs);
-      }
-    });
-    return () => {
-      stop();
-      refresher.close();
-    };
-  }, [stream, client, gatherMs]);
 }

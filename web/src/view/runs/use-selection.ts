@@ -2,7 +2,7 @@
 
 import { useCallback, useRef, useState } from "react";
 import type { RunSummary, RunsQuery } from "#api/contract/run.ts";
-import { call } from "../../data/client.ts";
+import { readPages } from "../../data/use-pages.ts";
 
 const pageRows = 1000;
 
@@ -46,13 +46,8 @@ export function useSelection(runs: readonly RunSummary[], total: number, query: 
 async function readAllRuns(query: RunsQuery): Promise<RunSummary[]> {
   const all: RunSummary[] = [];
   const { spark: _spark, ...rest } = query;
-  let cursor: string | null = "";
-  while (cursor !== null) {
-    const page: { runs: RunSummary[]; next: string | null } = await call("runs", {
-      query: { ...rest, limit: pageRows, ...(cursor === "" ? {} : { cursor }) },
-    });
-    for (const run of page.runs) all.push(run);
-    cursor = page.next;
+  for await (const { runs } of readPages("runs", { query: { ...rest, limit: pageRows } })) {
+    for (const run of runs) all.push(run);
   }
   return all;
 }

@@ -9,6 +9,7 @@ import { Button, CopyButton } from "../../part/button.tsx";
 import { Choice } from "../../part/field.tsx";
 import { Problem } from "../../part/notice.tsx";
 import { saveFile } from "../../part/save-file.ts";
+import { Wrong } from "../../part/suggestions.tsx";
 import { formatCount, formatNumber } from "../../text/format-number.ts";
 import "./sql.css";
 import { usePreference } from "../../app/preference.ts";
@@ -92,13 +93,7 @@ export function SqlView() {
           {run.error === null ? null : (
             <>
               <Problem error={run.error} />
-              {at?.offset === undefined ? null : (
-                <pre>
-                  {text.slice(Math.max(0, at.offset - 40), at.offset)}
-                  <mark className="wrong">{text.slice(at.offset, at.offset + Math.max(1, at.length ?? 1))}</mark>
-                  {text.slice(at.offset + Math.max(1, at.length ?? 1), at.offset + 40)}
-                </pre>
-              )}
+              {at?.offset === undefined ? null : <Wrong text={text} at={at} />}
             </>
           )}
         </div>

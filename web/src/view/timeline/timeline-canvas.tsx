@@ -25,6 +25,7 @@ export interface CanvasProps {
   readonly wanted: ((name: string) => boolean) | null;
   readonly selectedId: string;
   readonly area: Area | null;
+  readonly hovered: PickedBox | null;
   readonly onMove: (view: TimeWindow) => void;
   readonly onWidth: (px: number) => void;
   readonly onHover: (picked: PickedBox | null) => void;
@@ -41,7 +42,6 @@ export function TimelineCanvas(props: CanvasProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = useSize(scroller);
   const [scrollTop, setScrollTop] = useState(0);
-  const [hovered, setHovered] = useState<PickedBox | null>(null);
   const lanes = props.layers[0]?.answer.lanes;
   const { placed, height } = useMemo(() => placeLanes(lanes ?? []), [lanes]);
   const overflows = height + rulerPx > size.height + 1;
@@ -52,7 +52,7 @@ export function TimelineCanvas(props: CanvasProps) {
   }, [size.width, onWidth]);
   const theme = useTheme();
   const events = useChartEvents();
-  const { view, layers, colours, wanted, selectedId, area } = props;
+  const { view, layers, colours, wanted, selectedId, area, hovered } = props;
   const scene = useMemo<Omit<Scene, "cursor" | "moment">>(
     () => ({
       ...{ ...size, scrollTop, view, layers, placed, colours, wanted, selectedId, area, hovered, events },
@@ -63,7 +63,7 @@ export function TimelineCanvas(props: CanvasProps) {
   useLayoutEffect(() => paint(canvas.current, scene), [scene]);
   useEffect(() => onCursor(() => paint(canvas.current, scene)), [scene]);
   useWheel(canvas, { view, width: size.width, overflows, onMove: props.onMove });
-  const pointer = usePointer({ canvas, scroller, size, scrollTop, placed, hovered, setHovered, props });
+  const pointer = usePointer({ canvas, scroller, size, scrollTop, placed, props });
   return (
     <div
       ref={scroller}

@@ -101,7 +101,7 @@ function OpenTimeline({ extent: found }: { readonly extent: TimeWindow }) {
           <FlameView wanted={matches.wanted} />
         ) : (
           <TimelineCanvas
-            {...{ layers, view, colours, area }}
+            {...{ layers, view, colours, area, hovered }}
             wanted={matches.wanted}
             selectedId={selected?.id ?? ""}
             onMove={move}

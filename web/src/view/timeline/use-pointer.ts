@@ -16,8 +16,6 @@ export interface PointerScene {
   readonly size: { readonly width: number; readonly height: number };
   readonly scrollTop: number;
   readonly placed: readonly PlacedLane[];
-  readonly hovered: PickedBox | null;
-  readonly setHovered: (picked: PickedBox | null) => void;
   readonly props: CanvasProps;
 }
 
@@ -37,11 +35,9 @@ interface Held {
 
 export function usePointer(scene: PointerScene) {
   const held = useRef<Held | null>(null);
-  const { props, setHovered } = scene;
+  const { props } = scene;
   const hover = (picked: PickedBox | null) => {
-    if (picked?.box === scene.hovered?.box && picked?.boxes === scene.hovered?.boxes) return;
-    setHovered(picked);
-    props.onHover(picked);
+    if (picked?.box !== props.hovered?.box || picked?.boxes !== props.hovered?.boxes) props.onHover(picked);
   };
   return {
     onPointerDown(event: PointerEvent<HTMLCanvasElement>) {
@@ -69,8 +65,7 @@ export function usePointer(scene: PointerScene) {
     },
     onPointerLeave() {
       setCursor(null);
-      setHovered(null);
-      props.onHover(null);
+      hover(null);
     },
     onDoubleClick: (event: MouseEvent) => props.onFit(pick(scene, pointOf(scene, event))),
   };
