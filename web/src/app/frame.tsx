@@ -1,20 +1,22 @@
 // The frame around every view: side bar, top bar with the way back, the live dot, the palette.
 
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
-import { useApi } from "../data/use-api.ts";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { Refusal } from "../data/client.ts";
+import { useApi, useChange } from "../data/use-api.ts";
 import { useLiveState, useStaleOnLive } from "../data/use-live.ts";
 import { Button, IconButton } from "../part/button.tsx";
+import { Form, TextField } from "../part/field.tsx";
 import { Icon, Logo } from "../part/icon.tsx";
 import { isTyping, useKeys } from "../part/keys.ts";
 import { Name } from "../part/name.tsx";
+import { Problem } from "../part/notice.tsx";
 import { useNow } from "../part/when.tsx";
 import { countOf, formatSi } from "../text/format-number.ts";
 import { formatClock } from "../text/format-time.ts";
 import { useLastRunsView } from "../view/runs/remembered-view.ts";
 import { HelpDialog } from "./help.tsx";
 import { lazyView } from "./lazy-view.tsx";
-import { LoginGate } from "./login.tsx";
 import { places } from "./places.ts";
 import { usePreference } from "./preference.ts";
 import { useApplyTheme, useOtherTheme } from "./theme.ts";
@@ -171,5 +173,33 @@ function Heading({ text }: { readonly text: string }) {
     <h1 className="clip" title={text} aria-label={text}>
       <Name>{text}</Name>
     </h1>
+  );
+}
+
+export function LoginGate({ children }: { readonly children: ReactNode }) {
+  const session = useApi("session", {}, { staleMs: 60_000 });
+  const login = useChange("login", ["session"]);
+  const [key, setKey] = useState("");
+  const refused = session.error instanceof Refusal && session.error.status === 401;
+  if (!refused && !(session.data?.key_needed === true && session.data.scopes.length === 0)) return children;
+  return (
+    <Form className="empty" onSubmit={() => login.mutate({ body: { key } })}>
+      <strong>This server needs a key.</strong>
+      <p>Paste an API key with the scope “read”. It stays in a cookie this page cannot read.</p>
+      <TextField
+        look="mono"
+        type="password"
+        autoComplete="current-password"
+        label="API key"
+        placeholder=""
+        value={key}
+        onChange={setKey}
+        style={{ width: 360, maxWidth: "100%" }}
+      />
+      <Button type="submit" look="primary" disabled={key === "" || login.isPending}>
+        log in
+      </Button>
+      <Problem error={login.error} />
+    </Form>
   );
 }

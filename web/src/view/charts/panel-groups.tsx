@@ -1,20 +1,22 @@
 // The panels of a run in groups: all of one width, closed and opened by group, pinned ones in front.
 
 import { useSearch } from "@tanstack/react-router";
-import { useMemo, useRef } from "react";
+import { useMemo, useRef, useState } from "react";
 import type { Axis } from "#api/contract/series.ts";
 import { asList, asText } from "../../app/search.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
 import { type MetricGroup, type MetricPanel, panelId, panelTitle } from "../../chart/metric-groups.ts";
 import type { PlotChoices } from "../../chart/plot-model.ts";
-import { IconButton } from "../../part/button.tsx";
+import type { YBounds } from "../../chart/scale.ts";
+import { Button, IconButton } from "../../part/button.tsx";
+import { Form, TextField } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Empty } from "../../part/notice.tsx";
 import { useSeen, useSize } from "../../part/on-screen.ts";
+import { Popover } from "../../part/popover.tsx";
 import { toggled } from "../../part/toggled.ts";
 import { ChartPanel } from "./panel.tsx";
-import { columnsFor, formatRanges, moveInList, parseRanges, withRange } from "./panel-layout.ts";
-import { RangeButton } from "./range-button.tsx";
+import { columnsFor, formatRanges, isRange, moveInList, parseBound, parseRanges, withRange } from "./panel-layout.ts";
 import { useChartEvents } from "./use-chart-events.ts";
 import { useLiveTail } from "./use-panel-series.ts";
 
@@ -191,4 +193,50 @@ function withPinned(groups: readonly MetricGroup[], pinned: readonly string[]): 
 
 function titleOf({ name }: MetricGroup): string {
   return name === "" ? "other" : name;
+}
+
+interface RangeButtonProps {
+  readonly name: string;
+  /** Null while the data decides. */
+  readonly bounds: YBounds | null;
+  readonly onChange: (bounds: YBounds | null) => void;
+}
+
+export function RangeButton({ name, bounds, onChange }: RangeButtonProps) {
+  const label = `Vertical range of ${name}`;
+  return (
+    <Popover label={label} trigger={<IconButton icon="range" label={label} aria-pressed={bounds !== null} />}>
+      <RangeForm key={JSON.stringify(bounds)} bounds={bounds} onChange={onChange} />
+    </Popover>
+  );
+}
+
+function RangeForm({ bounds, onChange }: Omit<RangeButtonProps, "name">) {
+  const [min, setMin] = useState(bounds?.min?.toString() ?? "");
+  const [max, setMax] = useState(bounds?.max?.toString() ?? "");
+  const wanted = { min: parseBound(min), max: parseBound(max) };
+  return (
+    <Form className="stack range-form" onSubmit={() => isRange(wanted) && onChange(wanted)}>
+      {(
+        [
+          ["to", max, setMax],
+          ["from", min, setMin],
+        ] as const
+      ).map(([word, value, set]) => (
+        <label key={word} className="row">
+          <span className="muted range-word">{word}</span>
+          <TextField look="grow" inputMode="decimal" placeholder="as the data" value={value} onChange={set} />
+        </label>
+      ))}
+      <div className="row">
+        <Button disabled={bounds === null} onClick={() => onChange(null)}>
+          all values
+        </Button>
+        <span className="grow" />
+        <Button type="submit" look="primary" disabled={!isRange(wanted)}>
+          set
+        </Button>
+      </div>
+    </Form>
+  );
 }

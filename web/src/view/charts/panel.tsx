@@ -2,7 +2,7 @@
 
 import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from "react";
 import type { Axis } from "#api/contract/series.ts";
-import { useTheme } from "../../app/theme.ts";
+import { inksOf, useTheme } from "../../app/theme.ts";
 import { assignColour, type Theme } from "../../chart/colour.ts";
 import { type MetricPanel, panelId, panelTitle } from "../../chart/metric-groups.ts";
 import { Plot } from "../../chart/plot.tsx";
@@ -14,10 +14,10 @@ import { useRunClock } from "../../clock/run-clock.tsx";
 import { CopyButton, IconButton } from "../../part/button.tsx";
 import { Name } from "../../part/name.tsx";
 import { Problem } from "../../part/notice.tsx";
+import { saveFile } from "../../part/save-file.ts";
 import { toMs } from "../../text/format-time.ts";
 import { DataTable } from "./data-table.tsx";
 import { describeSeries, eventText, lastText, readText } from "./panel-text.ts";
-import { savePng } from "./save-png.ts";
 import { type LivePoints, usePanelSeries } from "./use-panel-series.ts";
 
 export interface PanelProps {
@@ -214,4 +214,24 @@ export function PanelHead(props: PanelHeadProps) {
       </span>
     </header>
   );
+}
+
+export function savePng(host: HTMLElement | null, name: string, theme: Theme): void {
+  const source = host?.querySelector("canvas");
+  if (source === null || source === undefined) return;
+  const headPx = 28 * devicePixelRatio;
+  const image = document.createElement("canvas");
+  image.width = source.width;
+  image.height = source.height + headPx;
+  const ctx = image.getContext("2d");
+  if (ctx === null) return;
+  ctx.fillStyle = inksOf(theme).paper;
+  ctx.fillRect(0, 0, image.width, image.height);
+  ctx.fillStyle = inksOf(theme).ink;
+  ctx.font = `${13 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.fillText(name, 8 * devicePixelRatio, 18 * devicePixelRatio);
+  ctx.drawImage(source, 0, headPx);
+  image.toBlob((blob) => {
+    if (blob !== null) saveFile(blob, `${name.replace(/[^\w.-]+/g, "_")}.png`);
+  });
 }

@@ -12,9 +12,10 @@ import { Icon } from "../../part/icon.tsx";
 import { Name } from "../../part/name.tsx";
 import { Status } from "../../part/status.tsx";
 import { toggled } from "../../part/toggled.ts";
-import { HoverTable } from "./hover-table.tsx";
+import { formatNumber } from "../../text/format-number.ts";
+import { useHover } from "./hover.ts";
 import { scaleColours } from "./run-colours.ts";
-import { useCompare } from "./use-comparison.ts";
+import { colourOf, useCompare } from "./use-comparison.ts";
 
 export function CompareLegend() {
   const { compare, search, look } = useCompare();
@@ -190,4 +191,46 @@ export function AddRun({ ids }: { readonly ids: readonly string[] }) {
       )}
     </div>
   );
+}
+
+export function HoverTable() {
+  const { compare, look } = useCompare();
+  const hover = useHover();
+  const names = new Map(compare.runs.map((run) => [run.id, run.name]));
+  const base = hover?.rows.find((row) => row.run === compare.runs[0]?.id)?.value ?? null;
+  return (
+    <section className={`hover-table ${hover === null ? "wide-only" : ""}`} aria-label="Values under the pointer">
+      {hover === null ? (
+        <p className="muted">Point at a chart to read all runs there, sorted by value.</p>
+      ) : (
+        <>
+          <h2 aria-label={`${hover.title} at ${hover.at}`}>
+            <Name>{hover.title}</Name> <span className="muted">at {hover.at}</span>
+          </h2>
+          <table>
+            <tbody>
+              {hover.rows.map(({ run, value, nan }) => (
+                <tr key={run}>
+                  <td>
+                    <i className="swatch" style={{ background: colourOf(run, look) }} />
+                  </td>
+                  <td className="hover-name">
+                    <Name>{names.get(run) ?? run}</Name>
+                  </td>
+                  <td className="num">{nan ? "NaN" : value === null ? "–" : formatNumber(value, 5)}</td>
+                  <td className="num muted">{difference(value, base, run === compare.runs[0]?.id)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </>
+      )}
+    </section>
+  );
+}
+
+function difference(value: number | null, base: number | null, isBase: boolean): string {
+  if (value === null || base === null || isBase) return "";
+  const by = value - base;
+  return `${by < 0 ? "−" : "+"}${formatNumber(Math.abs(by), 3)}`;
 }

@@ -1,11 +1,11 @@
 // The lines that a search finds, all of them, as a text file.
 
-import type { LogsQuery } from "#api/contract/record.ts";
+import type { LogRow, LogsQuery } from "#api/contract/record.ts";
+import { call } from "../../data/client.ts";
 import { readPages } from "../../data/use-pages.ts";
 import { saveFile } from "../../part/save-file.ts";
 import { formatTime, toMs } from "../../text/format-time.ts";
 import type { LogFilter } from "./log-tail.ts";
-import { readWholeMessage } from "./whole-message.ts";
 
 export async function saveLog(
   run: { readonly id: string; readonly name: string },
@@ -28,4 +28,11 @@ export async function saveLog(
     onLines(lines);
   }
   saveFile(new Blob(parts, { type: "text/plain" }), `${run.name.replace(/[^\w.-]+/g, "_")}.log`);
+}
+
+export async function readWholeMessage(run: string, row: LogRow, signal?: AbortSignal): Promise<string> {
+  if (row.cut_from === undefined) return row.msg;
+  const query = { from_ns: row.ts_ns, to_ns: String(BigInt(row.ts_ns) + 1n), limit: 1000, chars: row.cut_from };
+  const { logs } = await call("logs", { params: { id: run }, query }, signal);
+  return logs.find((each) => each.id === row.id)?.msg ?? row.msg;
 }

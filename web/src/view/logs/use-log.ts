@@ -6,7 +6,7 @@ import { isAfter } from "#model/positions.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useCatchUp, useLiveStream } from "../../data/use-live.ts";
 import { usePages } from "../../data/use-pages.ts";
-import { messageChars } from "./log-message.tsx";
+import { messageChars } from "./log-line.tsx";
 import { addLevels, appendLines, type LogFilter } from "./log-tail.ts";
 import type { LogStart } from "./use-log-search.ts";
 

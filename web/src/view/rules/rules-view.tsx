@@ -1,18 +1,19 @@
 // What is watched for, what it saw, and what it does about it.
 
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { WatchedRule } from "#api/contract/rule.ts";
 import { useApi, useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
-import { Confirm } from "../../part/dialog.tsx";
+import { Confirm, Dialog } from "../../part/dialog.tsx";
 import { Icon } from "../../part/icon.tsx";
-import { Problem } from "../../part/notice.tsx";
+import { Loading, Problem } from "../../part/notice.tsx";
 import { AnswerPanel, Page } from "../../part/panel.tsx";
 import { type Column, Table } from "../../part/table.tsx";
 import { AlertList } from "./alert-list.tsx";
 import { NewRule } from "./new-rule.tsx";
-import { RuleTest } from "./rule-test.tsx";
 import "./rules.css";
+import { Entry } from "../../part/entry.tsx";
+import { RunLink } from "../../part/run-link.tsx";
 
 export function RulesView() {
   const alerts = useApi("alerts", { query: { limit: 50 } }, { refetchMs: 15_000 });
@@ -141,4 +142,41 @@ function doesWhat({ rule }: WatchedRule): string {
     ...(list("email").length === 0 ? [] : ["writes a mail"]),
   ];
   return parts.length === 0 ? "tells on this page" : parts.join(", ");
+}
+
+const runsUsual = 50;
+
+export function RuleTest({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
+  const test = useChange("testRule", []);
+  const { mutate } = test;
+  useEffect(() => mutate({ body: { name, runs: runsUsual } }), [mutate, name]);
+  const fired = test.data?.tried.filter((one) => one.fired) ?? [];
+  return (
+    <Dialog title={`${name} on the last runs`} onClose={onClose}>
+      <Problem error={test.error} />
+      {test.data === undefined ? (
+        test.error === null && <Loading rows={3} label="Trying" />
+      ) : (
+        <>
+          <p>
+            It would have fired on {test.data.fired} of {test.data.tried.length} runs.
+          </p>
+          <ul>
+            {fired.map((one) => (
+              <Entry
+                key={one.run}
+                code={name}
+                title={
+                  <>
+                    <RunLink id={one.run}>{one.name}</RunLink> <strong>{one.text}</strong>
+                  </>
+                }
+                evidence={one.evidence}
+              />
+            ))}
+          </ul>
+        </>
+      )}
+    </Dialog>
+  );
 }

@@ -8,6 +8,7 @@ import { urlOf } from "../../data/client.ts";
 import { useChange } from "../../data/use-api.ts";
 import { IconButton } from "../../part/button.tsx";
 import { Confirm } from "../../part/dialog.tsx";
+import { TextField } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Menu } from "../../part/menu.tsx";
 import { RunLink } from "../../part/run-link.tsx";
@@ -17,7 +18,6 @@ import { describeEnv } from "../../text/describe-env.ts";
 import { countOf, formatFloat } from "../../text/format-number.ts";
 import { canResume } from "../control/pause.ts";
 import { damageOf, Formats } from "../runs/run-cells.tsx";
-import { EditDialog } from "./edit-dialog.tsx";
 import { JoinDialog, PartDialog } from "./join-dialog.tsx";
 import { durationParts, shareOf } from "./run-sentence.ts";
 
@@ -219,6 +219,37 @@ function DeleteDialog({ run, onClose }: { readonly run: Run; readonly onClose: (
         Its rows and blobs are removed from this server. A job that is still running starts it again with its next
         record.
       </p>
+    </Confirm>
+  );
+}
+
+export function EditDialog({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
+  const change = useChange("patchRun", ["run", "runs"]);
+  const [name, setName] = useState(run.name);
+  const [tags, setTags] = useState(run.tags.join(", "));
+  const [notes, setNotes] = useState(run.notes);
+  const save = () => {
+    const words = tags.split(",").map((tag) => tag.trim());
+    const body = { name: name.trim() || null, tags: words.filter((tag) => tag !== ""), notes };
+    change.mutate({ params: { id: run.id }, body }, { onSuccess: onClose });
+  };
+  return (
+    <Confirm title="Edit the run" yes="save" change={change} onYes={save} onClose={onClose}>
+      <label className="stack" style={{ gap: 4 }}>
+        name
+        <TextField value={name} onChange={setName} />
+        {run.name_sent === "" || run.name_sent === name ? null : (
+          <span className="muted">sent as “{run.name_sent}”</span>
+        )}
+      </label>
+      <label className="stack" style={{ gap: 4 }}>
+        tags, with commas between
+        <TextField value={tags} onChange={setTags} />
+      </label>
+      <label className="stack" style={{ gap: 4 }}>
+        notes
+        <textarea className="field" rows={5} value={notes} onChange={(event) => setNotes(event.target.value)} />
+      </label>
     </Confirm>
   );
 }

@@ -13,14 +13,14 @@ import { useApi } from "../../data/use-api.ts";
 import { Choice, Select } from "../../part/field.tsx";
 import { Name } from "../../part/name.tsx";
 import { Answer, CommandLine, Empty } from "../../part/notice.tsx";
-import { countOf, formatCount, toNumber } from "../../text/format-number.ts";
+import { countOf, formatCount, formatFloat, formatSi, toNumber } from "../../text/format-number.ts";
 import { toMs, toOffsetNs } from "../../text/format-time.ts";
 import { useChartEvents } from "../charts/use-chart-events.ts";
 import { labelOf, Ridgeline } from "./ridgeline.tsx";
 import { TensorList } from "./tensor-list.tsx";
 import "./tensors.css";
+import { largestOf } from "#base/extremes.ts";
 import { finiteOrNull, type PlotSeries, toPointSeries } from "../../chart/plot-data.ts";
-import { ValuesPanel } from "./values-panel.tsx";
 
 export function TensorsView() {
   const tensors = useRunApi("snapshots", {});
@@ -187,4 +187,52 @@ export function toStatsSeries(
     spread: [within("min–max", column("min"), column("max")), within("± std", beside(-1), beside(1))],
     norm: [toPointSeries("norm", t, column("norm"))],
   };
+}
+
+export function ValuesPanel({ tensor, snapshot }: { readonly tensor: string; readonly snapshot: string }) {
+  const { run } = useRunClock();
+  const values = useApi("tensorValues", { params: { id: run.id, tensor }, query: { snapshot, limit: 256, bins: 96 } });
+  return (
+    <Answer of={values} rows={3}>
+      {(data) => {
+        const histogram = data.histogram;
+        const highest = largestOf([1, ...(histogram?.counts ?? [])]);
+        return (
+          <div className="stack">
+            <p className="muted">
+              {formatCount(data.total)} values, {data.dtype}, {data.shape.join("×")}
+              {histogram !== null && histogram.nan + histogram.infinite > 0 ? (
+                <span className="status-warn">
+                  {" "}
+                  {histogram.nan} NaN, {histogram.infinite} ±Inf
+                </span>
+              ) : null}
+            </p>
+            {histogram === null ? null : (
+              <figure>
+                <svg className="values" viewBox="0 0 480 96" role="img" aria-label="Histogram of all values">
+                  {histogram.counts.map((count, i) => {
+                    const w = 480 / histogram.counts.length;
+                    const h = (count / highest) * 92;
+                    return (
+                      <rect key={histogram.bins[i]} x={i * w} y={96 - h} width={Math.max(0.5, w - 0.5)} height={h} />
+                    );
+                  })}
+                </svg>
+                <figcaption className="row muted">
+                  {formatSi(histogram.bins[0] ?? 0)}
+                  <span className="grow" />
+                  {formatSi(histogram.bins.at(-1) ?? 0)}
+                </figcaption>
+              </figure>
+            )}
+            <code className="muted values-text">
+              {data.values.map((value) => (typeof value === "string" ? value : formatFloat(value, 5))).join("  ")}
+              {data.total > data.values.length ? " …" : ""}
+            </code>
+          </div>
+        );
+      }}
+    </Answer>
+  );
 }
