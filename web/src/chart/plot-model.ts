@@ -123,23 +123,10 @@ function padLog(range: Range): Range {
 /** Rows as tab-separated text, for pasting into a sheet. */
 export function toTsv(list: readonly PlotSeries[]): string {
   const head = "run\tkey\tphase\tworker\tx\tcount\tlast\tmin\tmax\tnan\tinf\t-inf";
-  const rows = list.flatMap((series) =>
-    series.x.map((x, i) =>
-      [
-        series.run,
-        series.key,
-        series.phase,
-        series.worker ?? "",
-        x,
-        series.count[i],
-        series.last[i] ?? "",
-        series.min[i] ?? "",
-        series.max[i] ?? "",
-        series.nan[i],
-        series.posInf[i],
-        series.negInf[i],
-      ].join("\t"),
-    ),
-  );
+  const columns = ["x", "count", "last", "min", "max", "nan", "posInf", "negInf"] as const;
+  const rows = list.flatMap((series) => {
+    const { run, key, phase, worker } = series;
+    return series.x.map((_, i) => [run, key, phase, worker, ...columns.map((name) => series[name][i])].join("\t"));
+  });
   return [head, ...rows].join("\n");
 }

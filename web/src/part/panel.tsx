@@ -10,15 +10,14 @@ interface PanelProps {
   readonly label?: string;
   /** At the end of the line of the title. */
   readonly side?: ReactNode;
-  readonly look?: string;
   /** With room around what is in it; words of the style sheet for that. */
   readonly body?: string;
   readonly children: ReactNode;
 }
 
-export function Panel({ title, label = title, side, look = "", body, children }: PanelProps) {
+export function Panel({ title, label = title, side, body, children }: PanelProps) {
   return (
-    <section className={`panel ${look}`} aria-label={label}>
+    <section className="panel" aria-label={label}>
       <header className="row panel-head">
         <h2 className="clip">{title}</h2>
         {side === undefined ? null : <span className="grow" />}

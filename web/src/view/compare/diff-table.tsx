@@ -59,11 +59,7 @@ export function DiffTables() {
                     <td className="muted">{row.name}</td>
                     {compare.runs.map((run, i) => (
                       <td key={run.id} className={row.differs ? "differs" : ""}>
-                        {row.values[i] === null || row.values[i] === undefined ? (
-                          <span className="muted">–</span>
-                        ) : (
-                          <code>{row.values[i]}</code>
-                        )}
+                        <code>{row.values[i] ?? <span className="muted">–</span>}</code>
                       </td>
                     ))}
                   </tr>

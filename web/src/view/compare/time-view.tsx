@@ -59,7 +59,7 @@ export function TimeView() {
             cell: (row) =>
               compare.runs.map((run, i) => (
                 <div key={run.id} style={{ height: 16, fontSize: 11 }}>
-                  {i === 0 ? "" : difference(row[column][0], row[column][i])}
+                  {i === 0 ? "" : difference(row[column][0] ?? null, row[column][i] ?? null)}
                 </div>
               )),
             look: "num",
@@ -74,10 +74,9 @@ function largest(values: readonly (string | null)[]): number {
   return largestOf([0, ...values.map((value) => Number(value ?? 0))]);
 }
 
-function difference(reference: string | null | undefined, value: string | null | undefined): string {
-  if (reference === null || reference === undefined || value === null || value === undefined) return "–";
-  const by = Number(value) - Number(reference);
-  const share =
-    Number(reference) === 0 ? "" : ` (${by >= 0 ? "+" : "−"}${Math.abs((by / Number(reference)) * 100).toFixed(0)} %)`;
+function difference(reference: string | null, value: string | null): string {
+  if (reference === null || value === null) return "–";
+  const [base, by] = [Number(reference), Number(value) - Number(reference)];
+  const share = base === 0 ? "" : ` (${by >= 0 ? "+" : "−"}${Math.abs((by / base) * 100).toFixed(0)} %)`;
   return `${by >= 0 ? "+" : ""}${formatDuration(by)}${share}`;
 }

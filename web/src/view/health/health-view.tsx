@@ -186,7 +186,6 @@ function Faults() {
   return (
     <AnswerPanel
       title="faults"
-      label="Faults"
       side={Object.entries(all.data?.codes ?? {}).map(([each, count]) => (
         <Button
           key={each}

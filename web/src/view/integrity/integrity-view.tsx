@@ -31,7 +31,7 @@ export function IntegrityView() {
 function Sequences() {
   const gaps = useRunApi("gaps", {});
   return (
-    <AnswerPanel title="sequence numbers" label="Sequence numbers" of={gaps}>
+    <AnswerPanel title="sequence numbers" of={gaps}>
       {(data) => (
         <Table
           rows={data.sequences}
@@ -162,7 +162,7 @@ function NonFinite() {
 function Faults() {
   const faults = useRunApi("runFaults", { query: { limit: 200 } });
   return (
-    <AnswerPanel title="faults" label="Faults" of={faults}>
+    <AnswerPanel title="faults" of={faults}>
       {(data) => <FaultList faults={data.faults} />}
     </AnswerPanel>
   );
@@ -174,7 +174,7 @@ function SetAside() {
   const found = faults.data?.faults ?? [];
   if (found.length === 0) return null;
   return (
-    <Panel title="set aside" label="Set aside">
+    <Panel title="set aside">
       <p className="panel-body muted">
         The server accepted these records of the workspace and could not apply them when they came. They may belong to
         this run.

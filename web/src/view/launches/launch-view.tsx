@@ -139,6 +139,9 @@ function CellGrid({ launch, metric }: { readonly launch: LaunchAnswer; readonly 
   const grid = toGrid(launch.grid, x, y);
   const heat = heatOf(launch.grid, metric);
   const best = bestCell(launch.grid, metric);
+  const box = (cell: LaunchCell) => (
+    <CellBox key={cell.index ?? cell.run} cell={cell} heat={heat(cell)} best={cell === best} metric={metric} />
+  );
   return (
     <section className="panel" aria-label="Grid">
       <div className="table-scroll panel-body">
@@ -163,15 +166,7 @@ function CellGrid({ launch, metric }: { readonly launch: LaunchAnswer; readonly 
                 </th>
                 {grid.columns.map((column) => (
                   <td key={column}>
-                    {grid.cellsAt(row, column).map((cell) => (
-                      <CellBox
-                        key={cell.index ?? cell.run}
-                        cell={cell}
-                        heat={heat(cell)}
-                        best={cell === best}
-                        metric={metric}
-                      />
-                    ))}
+                    {grid.cellsAt(row, column).map(box)}
                     {grid.cellsAt(row, column).length === 0 ? (
                       <span className="cell cell-none" title="not in the plan" />
                     ) : null}
@@ -184,9 +179,7 @@ function CellGrid({ launch, metric }: { readonly launch: LaunchAnswer; readonly 
         {grid.unplaced.length === 0 ? null : (
           <p className="row wrap">
             <span className="muted">planned, nothing arrived:</span>
-            {grid.unplaced.map((cell) => (
-              <CellBox key={cell.index ?? cell.run} cell={cell} heat={heat(cell)} best={false} metric={metric} />
-            ))}
+            {grid.unplaced.map(box)}
           </p>
         )}
       </div>
@@ -207,12 +200,6 @@ function CellBox({ cell, heat, best, metric }: CellBoxProps) {
   const text = heat === null ? "" : metric === "duration" ? formatDuration(heat.value) : formatNumber(heat.value, 4);
   const title = `${cell.name} #${cell.index ?? "?"}: ${cell.status}${heat === null ? "" : `, ${headingOf(metric)} ${heat.value}`}`;
   const style = colour === null ? {} : { background: colour, color: inkOn(colour) };
-  const inside = (
-    <>
-      {best ? <Icon name="star" size={12} /> : null}
-      {text === "" ? cell.status : text}
-    </>
-  );
   if (cell.run === null) {
     return (
       <span className="cell cell-missing" title={title}>
@@ -222,7 +209,8 @@ function CellBox({ cell, heat, best, metric }: CellBoxProps) {
   }
   return (
     <Link to="/runs/$id" params={{ id: cell.run }} className={`cell status-${cell.status}`} style={style} title={title}>
-      {inside}
+      {best ? <Icon name="star" size={12} /> : null}
+      {text === "" ? cell.status : text}
     </Link>
   );
 }
@@ -253,23 +241,18 @@ function CellTable({ launch, metric }: { readonly launch: LaunchAnswer; readonly
           })),
           {
             head: headingOf(metric),
-            cell: ({ cells }) => <MetricCell cell={cells[metric]} metric={metric} />,
+            cell: ({ cells: { [metric]: cell } }) =>
+              cell === undefined ? (
+                "–"
+              ) : metric === "duration" ? (
+                formatDuration(toNumber(cell.num) ?? Number.NaN)
+              ) : (
+                <ValueCell cell={cell} digits={4} />
+              ),
             look: "num",
           },
         ]}
       />
     </section>
   );
-}
-
-function MetricCell({
-  cell,
-  metric,
-}: {
-  readonly cell: LaunchCell["cells"][string] | undefined;
-  readonly metric: string;
-}) {
-  if (cell === undefined) return "–";
-  if (metric === "duration") return formatDuration(toNumber(cell.num) ?? Number.NaN);
-  return <ValueCell cell={cell} digits={4} />;
 }

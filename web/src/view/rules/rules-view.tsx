@@ -21,7 +21,7 @@ export function RulesView() {
   const [tried, setTried] = useState<string | null>(null);
   return (
     <Page>
-      <AnswerPanel title="alerts" label="Alerts" of={alerts}>
+      <AnswerPanel title="alerts" of={alerts}>
         {(data) =>
           data.alerts.length === 0 ? (
             <p className="panel-body muted">No rule has fired.</p>
@@ -30,7 +30,7 @@ export function RulesView() {
           )
         }
       </AnswerPanel>
-      <AnswerPanel title="rules" label="Rules" side={<NewRule />} of={rules}>
+      <AnswerPanel title="rules" side={<NewRule />} of={rules}>
         {(data) => (
           <>
             {data.watching ? null : (

@@ -53,7 +53,7 @@ export function OneClock({ run }: { readonly run: Run }) {
   const colours = useMemo(() => spanColours(run.id, spans.data?.names ?? [], theme), [run.id, spans.data, theme]);
   if (!has || spans.data?.extent === null) return null;
   return (
-    <Panel title="on one clock" label="On one clock" side={<RunLink id={run.id} view="timeline" />}>
+    <Panel title="on one clock" side={<RunLink id={run.id} view="timeline" />}>
       <Minimap base={boxes} colours={colours} extent={limits} view={window ?? limits} onMove={brush} />
     </Panel>
   );
@@ -152,7 +152,6 @@ export function LastLines({ run }: { readonly run: Run }) {
   return (
     <Panel
       title="last lines"
-      label="Last lines"
       side={
         <RunLink id={run.id} view="logs">
           log

@@ -38,7 +38,7 @@ export function Report() {
       {run.counts.metrics === 0 ? null : <ReportCharts />}
       <ParamTables search="" />
       {run.counts.spans + run.counts.nodes === 0 ? null : (
-        <Panel title="time by span" label="Time by span">
+        <Panel title="time by span">
           <SummaryTable onName={() => undefined} />
         </Panel>
       )}

@@ -108,16 +108,10 @@ function Rows(props: RowsProps) {
         style={{ minWidth: width }}
       >
         <GridHead
-          layout={layout}
-          template={template}
-          numeric={numeric}
-          choice={props.choice}
-          spark={props.spark}
-          sort={props.sort}
+          {...props}
+          {...{ layout, template, numeric }}
           allTicked={runs.length > 0 && selected.size >= runs.length}
           onTickAll={() => void toggleAll()}
-          onSort={props.onSort}
-          onChoice={props.onChoice}
           onDraft={setDraft}
         />
         {/* biome-ignore lint/a11y/useSemanticElements: see above. */}
@@ -130,11 +124,7 @@ function Rows(props: RowsProps) {
               <GridLine
                 key={row.kind === "run" ? row.run.id : `group ${row.group.value}`}
                 {...props}
-                row={row}
-                layout={layout}
-                template={template}
-                formats={formats}
-                numeric={numeric}
+                {...{ row, layout, template, formats, numeric }}
                 index={item.index}
                 top={item.start}
               />
@@ -154,21 +144,27 @@ function numericOf(runs: readonly RunSummary[], columns: readonly string[]): Rea
 
 function WaitingLine({ top }: { readonly top: number }) {
   return (
-    <div className="grid-row grid-waiting" aria-hidden="true" style={{ transform: `translateY(${top}px)` }}>
+    <div className="grid-row grid-waiting" aria-hidden="true" style={placeOf(top)}>
       <i className="skeleton" />
     </div>
   );
 }
 
-interface Placed {
-  readonly layout: readonly GridColumn[];
-  readonly template: string;
-  readonly numeric: ReadonlySet<string>;
+function placeOf(top: number) {
+  return { position: "absolute", insetInline: 0, transform: `translateY(${top}px)` } as const;
 }
 
-function GridLine(
-  props: RowsProps & Placed & { row: GridRow; formats: ReadonlyMap<string, ColumnFormat>; index: number; top: number },
-) {
+interface LineProps extends RowsProps {
+  readonly row: GridRow;
+  readonly layout: readonly GridColumn[];
+  readonly template: string;
+  readonly formats: ReadonlyMap<string, ColumnFormat>;
+  readonly numeric: ReadonlySet<string>;
+  readonly index: number;
+  readonly top: number;
+}
+
+function GridLine(props: LineProps) {
   const { row } = props;
   const { selected, toggle } = props.selection;
   const picked = row.kind === "run" && selected.has(row.run.id);
@@ -181,55 +177,49 @@ function GridLine(
       aria-rowindex={props.index + 2}
       aria-selected={picked}
       className={`grid-row ${row.kind === "group" ? "grid-group" : ""} ${picked ? "picked" : ""}`}
-      style={{
-        gridTemplateColumns: props.template,
-        position: "absolute",
-        transform: `translateY(${props.top}px)`,
-        left: 0,
-        right: 0,
-      }}
+      style={{ gridTemplateColumns: props.template, ...placeOf(props.top) }}
     >
-      {props.layout.map((column) => (
-        // biome-ignore lint/a11y/useSemanticElements: see the grid.
-        <div
-          key={column.field}
-          role="cell"
-          className={`grid-cell ${props.numeric.has(column.field) ? "num" : ""}`}
-          style={stickyStyle(column)}
-        >
-          {row.kind === "group" ? (
-            <GroupLine {...props} row={row} field={column.field} />
-          ) : column.field === "select" ? (
-            <input
-              type="checkbox"
-              aria-label={`Select ${row.run.name}`}
-              checked={picked}
-              onChange={(event) => toggle(row.run.id, (event.nativeEvent as MouseEvent).shiftKey === true)}
-            />
-          ) : (
-            <RunCell run={row.run} field={column.field} format={props.formats.get(column.field) ?? plainFormat} />
-          )}
-        </div>
-      ))}
+      {props.layout.map((column) => {
+        const { field } = column;
+        const format = props.formats.get(field) ?? plainFormat;
+        return (
+          // biome-ignore lint/a11y/useSemanticElements: see the grid.
+          <div
+            key={field}
+            role="cell"
+            className={`grid-cell ${props.numeric.has(field) ? "num" : ""}`}
+            style={stickyStyle(column)}
+          >
+            {row.kind === "group" ? (
+              field === "name" ? (
+                <GroupName row={row} onGroup={props.onGroup} />
+              ) : (
+                <GroupCell group={row.group} field={field} digits={format.digits} />
+              )
+            ) : field === "select" ? (
+              <input
+                type="checkbox"
+                aria-label={`Select ${row.run.name}`}
+                checked={picked}
+                onChange={(event) => toggle(row.run.id, (event.nativeEvent as MouseEvent).shiftKey === true)}
+              />
+            ) : (
+              <RunCell run={row.run} field={field} format={format} />
+            )}
+          </div>
+        );
+      })}
     </div>
   );
 }
 
-function GroupLine(
-  props: RowsProps & {
-    row: Extract<GridRow, { kind: "group" }>;
-    field: string;
-    formats: ReadonlyMap<string, ColumnFormat>;
-  },
-) {
-  const { group, open } = props.row;
-  if (props.field !== "name") {
-    return (
-      <GroupCell group={group} field={props.field} digits={(props.formats.get(props.field) ?? plainFormat).digits} />
-    );
-  }
+interface GroupNameProps extends Pick<RowsProps, "onGroup"> {
+  readonly row: Extract<GridRow, { kind: "group" }>;
+}
+
+function GroupName({ row: { group, open }, onGroup }: GroupNameProps) {
   return (
-    <button type="button" className="grid-sort clip" aria-expanded={open} onClick={() => props.onGroup(group.value)}>
+    <button type="button" className="grid-sort clip" aria-expanded={open} onClick={() => onGroup(group.value)}>
       <Icon name={open ? "down" : "right"} size={12} />
       {group.value === "" ? <span className="muted">none</span> : group.value}
     </button>

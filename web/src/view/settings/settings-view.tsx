@@ -25,13 +25,13 @@ export function SettingsView() {
   const logout = useChange("logout", ["session"]);
   return (
     <Page maxWidth={980}>
-      <Panel title="appearance" label="Appearance" body="row">
+      <Panel title="appearance" body="row">
         <Choice label="Theme" options={themeChoices} value={theme} onChange={setTheme} />
       </Panel>
       <Keys />
       <Retention />
       <Audit />
-      <Panel title="session" label="Session" body="row wrap">
+      <Panel title="session" body="row wrap">
         <span>
           workspace <strong>{session.data?.workspace ?? "–"}</strong>, allowed: {session.data?.scopes.join(", ") ?? "–"}
         </span>
@@ -113,7 +113,7 @@ function Retention() {
   const [days, setDays] = useState<string | null>(null);
   const shown = days ?? (retention.data?.days === null ? "" : String(retention.data?.days ?? ""));
   return (
-    <Panel title="retention" label="Retention">
+    <Panel title="retention">
       <Form
         className="panel-body row wrap"
         onSubmit={() =>

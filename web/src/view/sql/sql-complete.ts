@@ -3,24 +3,9 @@
 import type { SqlSchemaAnswer } from "#api/contract/sql.ts";
 import type { Suggestion } from "../../part/suggestions.tsx";
 
-const keywords = [
-  "SELECT",
-  "FROM",
-  "WHERE",
-  "GROUP BY",
-  "ORDER BY",
-  "LIMIT",
-  "HAVING",
-  "JOIN",
-  "ON",
-  "AS",
-  "WITH",
-  "DESC",
-  "AND",
-  "OR",
-  "DISTINCT",
-  "BETWEEN",
-];
+const keywords = "SELECT,FROM,WHERE,GROUP BY,ORDER BY,LIMIT,HAVING,JOIN,ON,AS,WITH,DESC,AND,OR,DISTINCT,BETWEEN".split(
+  ",",
+);
 
 const suggestionsMax = 8;
 

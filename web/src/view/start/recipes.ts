@@ -8,7 +8,7 @@ export interface Recipe {
   readonly steps: readonly { readonly says: string; readonly line: string }[];
 }
 
-export function toRecipes(session: SessionAnswer | undefined, origin: string): Recipe[] {
+export function toRecipes(session: SessionAnswer | undefined, origin: string): readonly [Recipe, ...Recipe[]] {
   const http = session?.http ?? origin;
   const host = session?.xtrack?.host ?? "127.0.0.1";
   const port = session?.xtrack?.port ?? 9999;

@@ -14,7 +14,7 @@ export function StartView() {
   const navigate = useNavigate();
   const session = useApi("session", {});
   const recipes = toRecipes(session.data, window.location.origin);
-  const [chosen, setChosen] = useState(recipes[0]?.name ?? "");
+  const [chosen, setChosen] = useState("");
   const recipe = recipes.find((each) => each.name === chosen) ?? recipes[0];
   const watching = useFirstRecord((id) => void navigate({ to: "/runs/$id/charts", params: { id } }));
   return (
@@ -27,24 +27,20 @@ export function StartView() {
         </p>
         <nav className="row wrap" aria-label="Clients">
           {recipes.map((each) => (
-            <Button key={each.name} aria-pressed={each.name === recipe?.name} onClick={() => setChosen(each.name)}>
+            <Button key={each.name} aria-pressed={each === recipe} onClick={() => setChosen(each.name)}>
               {each.name}
             </Button>
           ))}
         </nav>
-        {recipe === undefined ? null : (
-          <section className="panel" aria-label={recipe.name}>
-            <div className="panel-body stack">
-              <p className="muted">{recipe.about}</p>
-              {recipe.steps.map((step) => (
-                <div key={step.line} className="stack" style={{ gap: 4 }}>
-                  <span>{step.says}</span>
-                  <CommandLine text={step.line} />
-                </div>
-              ))}
+        <section className="panel panel-body stack" aria-label={recipe.name}>
+          <p className="muted">{recipe.about}</p>
+          {recipe.steps.map((step) => (
+            <div key={step.line} className="stack" style={{ gap: 4 }}>
+              <span>{step.says}</span>
+              <CommandLine text={step.line} />
             </div>
-          </section>
-        )}
+          ))}
+        </section>
         <p className="row waiting" role="status">
           <i /> {watching ? "waiting for the first record of a new run" : "looking at the runs that exist"}
         </p>

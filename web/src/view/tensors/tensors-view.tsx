@@ -2,7 +2,7 @@
 
 import { useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import type { Snapshot, TensorInfo } from "#api/contract/snapshot.ts";
+import type { Snapshot, TensorAnswer, TensorInfo } from "#api/contract/snapshot.ts";
 import { useTheme } from "../../app/theme.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
 import { paletteColour } from "../../chart/colour.ts";
@@ -73,32 +73,21 @@ function TensorPanel({ tensor }: { readonly tensor: string }) {
   const answer = useApi("tensor", { params: { id: run.id, tensor } });
   return (
     <section className="panel" aria-label={tensor}>
-      <Answer of={answer}>
-        {(data) => (
-          <TensorBody
-            name={tensor}
-            about={`${data.shape.join("×") || "scalar"} · ${data.dtype} · ${countOf(data.total, "snapshot")}${spoiltText(data.rows)}`}
-            rows={data.rows}
-          />
-        )}
-      </Answer>
+      <Answer of={answer}>{(data) => <TensorBody name={tensor} data={data} />}</Answer>
     </section>
   );
 }
 
-/** What the latest snapshot says about values that are not finite. */
-function spoiltText(rows: readonly Snapshot[]): string {
-  const count = rows.at(-1)?.nonfinite_count ?? 0;
-  return count === 0 ? "" : ` · ${formatCount(count)} values are NaN or ±Inf`;
+/** What is known of all snapshots, and what the latest says of values that are not finite. */
+function aboutText({ shape, dtype, total, rows }: TensorAnswer): string {
+  const spoilt = rows.at(-1)?.nonfinite_count ?? 0;
+  const parts = [shape.join("×") || "scalar", dtype, countOf(total, "snapshot")];
+  return [...parts, ...(spoilt === 0 ? [] : [`${formatCount(spoilt)} values are NaN or ±Inf`])].join(" · ");
 }
 
-interface TensorBodyProps {
-  readonly name: string;
-  readonly about: string;
-  readonly rows: readonly Snapshot[];
-}
-
-function TensorBody({ name, about, rows }: TensorBodyProps) {
+function TensorBody({ name, data }: { readonly name: string; readonly data: TensorAnswer }) {
+  const { rows } = data;
+  const about = aboutText(data);
   const clock = useRunClock();
   const theme = useTheme();
   const events = useChartEvents();
