@@ -118,7 +118,8 @@ function TopBar({ onPalette, onHelp }: { readonly onPalette: () => void; readonl
   );
 }
 
-export function LiveDot() {
+/** How fresh the page is: the rate when all is well, a sentence when it is not. */
+function LiveDot() {
   const live = useLiveState();
   const now = useNow(1_000, live.state !== "open");
   const late = live.state === "waiting" || (live.state === "connecting" && now - live.sinceMs > 2_000);
@@ -138,7 +139,8 @@ export function LiveDot() {
   );
 }
 
-export function Crumbs() {
+/** Where we are, and the way back. The last part is the page's heading. */
+function Crumbs() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const [view = "runs", id] = path.split("/").filter(Boolean).map(decodeURIComponent);
   const tour = view === "tour" ? "A tour of the sample" : "Tributary";
@@ -176,7 +178,8 @@ function Heading({ text }: { readonly text: string }) {
   );
 }
 
-export function LoginGate({ children }: { readonly children: ReactNode }) {
+/** When the server asks for a key, nothing but this form is shown. */
+function LoginGate({ children }: { readonly children: ReactNode }) {
   const session = useApi("session", {}, { staleMs: 60_000 });
   const login = useChange("login", ["session"]);
   const [key, setKey] = useState("");

@@ -113,6 +113,7 @@ function TensorsLink({ moment, search }: { readonly moment: TimeWindow; readonly
   );
 }
 
+/** Which steps a moment holds, and the value of the metric pointed at. */
 export function MomentSteps({ metric }: { readonly metric: MomentMetric | null }) {
   const series = metric?.series ?? null;
   if (metric === null || series === null) return null;
@@ -168,7 +169,7 @@ function Extreme({ of, metric, series }: ExtremeProps) {
   );
 }
 
-export interface MomentMetric {
+interface MomentMetric {
   readonly key: string;
   readonly of: string;
   readonly axis: "step" | "time";
@@ -176,7 +177,10 @@ export interface MomentMetric {
   readonly series: PlotSeries | null;
 }
 
-/** Of the metric that is pointed at, else of the one that ties steps to the clock. Null for a run without metrics. */
+/**
+ * The points of a moment, exactly: a bucket of a chart may stand for many steps, and its greatest value is one of them. Of
+ * the metric that is pointed at, else of the one that ties steps to the clock. Null for a run without metrics.
+ */
 export function useMomentMetric(moment: TimeWindow, of: string): MomentMetric | null {
   const { run, startNs } = useRunClock();
   const metrics = useRunMetrics();

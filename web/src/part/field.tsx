@@ -79,6 +79,7 @@ export function Select<T extends string>({
   );
 }
 
+/** A row of buttons of which one is pressed. */
 export function Choice<T extends string>({
   label,
   options,

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef } from "react";
 
+/** Hears them wherever the focus is; the handler is always that of the latest render. */
 export function useKeys(onKey: (event: KeyboardEvent) => void): void {
   const latest = useRef(onKey);
   latest.current = onKey;
@@ -12,6 +13,7 @@ export function useKeys(onKey: (event: KeyboardEvent) => void): void {
   }, []);
 }
 
+/** Keys of the page must not fire while a person writes. */
 export function isTyping(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement) return !/^(checkbox|radio|range|button|submit)$/.test(target.type);
   return target instanceof HTMLElement && (target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName));

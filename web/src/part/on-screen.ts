@@ -2,6 +2,7 @@
 
 import { type RefObject, useEffect, useLayoutEffect, useState } from "react";
 
+/** True once an element has come near the screen: a hundred panels do not mean a hundred requests. */
 export function useSeen(host: RefObject<HTMLElement | null>): boolean {
   const [seen, setSeen] = useState(false);
   useEffect(() => {
@@ -19,6 +20,7 @@ export function useSeen(host: RefObject<HTMLElement | null>): boolean {
   return seen;
 }
 
+/** The size an element has on screen, for pictures that fill it. Nothing is painted before it is known. */
 export function useSize(host: RefObject<HTMLElement | null>): { readonly width: number; readonly height: number } {
   const [size, setSize] = useState({ width: 0, height: 0 });
   useLayoutEffect(() => {

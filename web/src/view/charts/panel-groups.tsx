@@ -35,7 +35,7 @@ const expandedHeight = 460;
 /** The title row and the border. */
 const headPx = 32;
 
-export interface PanelGroupsProps {
+interface PanelGroupsProps {
   readonly groups: readonly MetricGroup[];
   readonly axis: Axis;
   readonly choices: PlotChoices;
@@ -202,7 +202,8 @@ interface RangeButtonProps {
   readonly onChange: (bounds: YBounds | null) => void;
 }
 
-export function RangeButton({ name, bounds, onChange }: RangeButtonProps) {
+/** The range of a panel's y axis, set by hand: two numbers, either of which may be left to the data. */
+function RangeButton({ name, bounds, onChange }: RangeButtonProps) {
   const label = `Vertical range of ${name}`;
   return (
     <Popover label={label} trigger={<IconButton icon="range" label={label} aria-pressed={bounds !== null} />}>

@@ -166,7 +166,7 @@ function Legend({ names, colours, hidden, onChange }: LegendProps) {
   );
 }
 
-export interface PanelHeadProps extends PanelProps {
+interface PanelHeadProps extends PanelProps {
   readonly name: string;
   readonly series: readonly PlotSeries[];
   /** The points were sent without a position on the axis that was asked for. */
@@ -179,7 +179,8 @@ export interface PanelHeadProps extends PanelProps {
   readonly readout: RefObject<HTMLSpanElement | null>;
 }
 
-export function PanelHead(props: PanelHeadProps) {
+/** The title row of a panel: its name, what the axis does not show, small actions, and the value under the cursor. */
+function PanelHead(props: PanelHeadProps) {
   const { panel, series, choices, problem } = props;
   const outside = useMemo(() => outsideOf(series, choices), [series, choices]);
   return (
@@ -216,7 +217,8 @@ export function PanelHead(props: PanelHeadProps) {
   );
 }
 
-export function savePng(host: HTMLElement | null, name: string, theme: Theme): void {
+/** A panel's plot as an image file, on the paper it is drawn on and with its title. */
+function savePng(host: HTMLElement | null, name: string, theme: Theme): void {
   const source = host?.querySelector("canvas");
   if (source === null || source === undefined) return;
   const headPx = 28 * devicePixelRatio;

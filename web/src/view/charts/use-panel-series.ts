@@ -18,7 +18,7 @@ export interface LivePoints {
   readonly version: number;
 }
 
-export interface PanelQuestion {
+interface PanelQuestion {
   readonly key: string;
   readonly phase: string;
   readonly axis: Axis;

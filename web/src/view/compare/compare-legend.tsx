@@ -193,7 +193,8 @@ export function AddRun({ ids }: { readonly ids: readonly string[] }) {
   );
 }
 
-export function HoverTable() {
+/** All runs at the position under the pointer, sorted by value, with the distance to the run they are measured by. */
+function HoverTable() {
   const { compare, look } = useCompare();
   const hover = useHover();
   const names = new Map(compare.runs.map((run) => [run.id, run.name]));

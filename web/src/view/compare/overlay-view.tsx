@@ -23,7 +23,7 @@ import { colourOf, useCompare } from "./use-comparison.ts";
 import "../charts/charts.css";
 import { PlotControls, usePlotChoices } from "../charts/plot-choices.tsx";
 
-export type OverlayAxis = "step" | "epoch" | "relative";
+type OverlayAxis = "step" | "epoch" | "relative";
 
 const plotHeight = 230;
 /** More lines than this with an envelope each are a smear. */
@@ -43,7 +43,7 @@ const columns: SeriesColumn[] = [
   "neg_inf",
 ];
 
-export interface OverlayPanelProps {
+interface OverlayPanelProps {
   readonly metric: CompareAnswer["metrics"][number];
   readonly axis: OverlayAxis;
   readonly choices: PlotChoices;
@@ -51,7 +51,7 @@ export interface OverlayPanelProps {
   readonly hidden: ReadonlySet<string>;
 }
 
-export function OverlayPanel(props: OverlayPanelProps) {
+function OverlayPanel(props: OverlayPanelProps) {
   const { choices } = props;
   const { key, phase } = props.metric;
   const { look, onDrawn } = useCompare();

@@ -221,8 +221,8 @@ function parseObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** Gives the payload as JSON text; '' while no number stands in the field. */
-export function RateField({ onChange }: { readonly onChange: (payload: string) => void }) {
+/** A number field with the rate the job trains with now in it. Gives the payload as JSON text; '' while it holds none. */
+function RateField({ onChange }: { readonly onChange: (payload: string) => void }) {
   const { run } = useRunClock();
   const present = presentRate(useRunMetrics(), run.params);
   const [text, setText] = useState<string | null>(null);

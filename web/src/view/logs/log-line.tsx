@@ -76,7 +76,10 @@ export function LogLine({ row, startNs, gutter, search, stepped, onPin }: LogLin
 /** Nobody reads more of a line than fills the screen; the rest waits until it is asked for. */
 export const messageChars = 2_000;
 
-export function LogMessage({ row, search }: { readonly row: LogRow; readonly search: string }) {
+/**
+ * The message of a line: coloured as it was printed, with what was searched for marked, and cut when it is very long.
+ */
+function LogMessage({ row, search }: { readonly row: LogRow; readonly search: string }) {
   const [open, setOpen] = useState(false);
   const whole = useWholeMessage(row, open);
   const isCut = row.cut_from !== undefined || row.msg.length > messageChars;

@@ -30,6 +30,7 @@ export async function saveLog(
   saveFile(new Blob(parts, { type: "text/plain" }), `${run.name.replace(/[^\w.-]+/g, "_")}.log`);
 }
 
+/** A message that a page of lines has only the beginning of, asked for by its line's time. */
 export async function readWholeMessage(run: string, row: LogRow, signal?: AbortSignal): Promise<string> {
   if (row.cut_from === undefined) return row.msg;
   const query = { from_ns: row.ts_ns, to_ns: String(BigInt(row.ts_ns) + 1n), limit: 1000, chars: row.cut_from };

@@ -50,7 +50,7 @@ export function useLog(from: LogStart, filter: LogFilter) {
   return { pages, rows, levels, more, asked: first !== undefined && !isTurned, appended: tail.length };
 }
 
-export interface TailLine {
+interface TailLine {
   readonly row: LogRow;
   /** The live event that brought it: its place in the journal. */
   readonly event: string;
@@ -60,7 +60,8 @@ const drawMs = 250;
 const linesMax = 20_000;
 const none: readonly TailLine[] = [];
 
-export function useLogTail(run: string): readonly TailLine[] {
+/** The lines of the open run as they arrive, drawn at most four times a second. */
+function useLogTail(run: string): readonly TailLine[] {
   const stream = useLiveStream();
   const [tail, setTail] = useState(none);
   useEffect(() => {

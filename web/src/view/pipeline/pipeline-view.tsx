@@ -157,7 +157,8 @@ interface NodeCardProps {
   readonly onChoose: () => void;
 }
 
-export function NodeCard({ node, share, chosen, outside, onChoose }: NodeCardProps) {
+/** A node of the pipeline: what it is, how it ended, how long it took, its checks, and what it did to the context. */
+function NodeCard({ node, share, chosen, outside, onChoose }: NodeCardProps) {
   const chips = [
     ...node.context.created.map((key) => ["created", `+${key}`] as const),
     ...node.context.updated.map((key) => ["updated", `~${key}`] as const),

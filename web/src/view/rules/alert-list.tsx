@@ -56,6 +56,7 @@ function AlertRow({ alert, withRun }: { readonly alert: Alert; readonly withRun:
   );
 }
 
+/** What rules saw of the run on screen; nothing when they saw nothing. */
 export function RunAlerts() {
   const answer = useRunApi("runAlerts", { query: { limit: 20 } });
   const alerts = answer.data?.alerts ?? [];

@@ -146,7 +146,8 @@ function doesWhat({ rule }: WatchedRule): string {
 
 const runsUsual = 50;
 
-export function RuleTest({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
+/** A rule tried on the last runs: where it would have fired. */
+function RuleTest({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
   const test = useChange("testRule", []);
   const { mutate } = test;
   useEffect(() => mutate({ body: { name, runs: runsUsual } }), [mutate, name]);

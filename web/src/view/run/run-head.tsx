@@ -223,7 +223,8 @@ function DeleteDialog({ run, onClose }: { readonly run: Run; readonly onClose: (
   );
 }
 
-export function EditDialog({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
+/** Names, tags and notes people give; what the client sent stays beside them. */
+function EditDialog({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
   const change = useChange("patchRun", ["run", "runs"]);
   const [name, setName] = useState(run.name);
   const [tags, setTags] = useState(run.tags.join(", "));

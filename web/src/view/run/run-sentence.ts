@@ -4,7 +4,7 @@ import type { Run } from "#api/contract/run.ts";
 import { formatCount, toNumber } from "../../text/format-number.ts";
 import { formatDuration, formatTime, toMs, toOffsetNs } from "../../text/format-time.ts";
 
-export interface RunSentence {
+interface RunSentence {
   readonly text: string;
   /** What to bear in mind about the run's own times. */
   readonly cautions: readonly string[];
@@ -86,7 +86,10 @@ function cautionsOf({ start_ns, end_ns }: Judged): string[] {
   return start_ns !== null && end_ns !== null && toOffsetNs(end_ns, start_ns) < 0 ? ["it ends before it starts"] : [];
 }
 
-/** Records of one file arrive at once: that says nothing and is left out. */
+/**
+ * How long a worker took, three ways that may differ: by its own clock, between arrivals here, and as it said itself.
+ * Records of one file arrive at once: that says nothing and is left out.
+ */
 export function durationParts(duration: Run["durations"][number]): string {
   const parts = [
     duration.clock_ns === null ? "" : `${formatDuration(Number(duration.clock_ns))} by its clock`,

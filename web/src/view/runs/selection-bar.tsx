@@ -150,7 +150,7 @@ function DeleteDialog({ runs, onClose, onDone }: AskProps & { readonly onDone: (
 }
 
 /** As many as the server takes at once, and the one that stays. */
-export const joinedMax = 101;
+const joinedMax = 101;
 
 interface JoinRunsDialogProps {
   readonly runs: readonly RunSummary[];
@@ -158,7 +158,8 @@ interface JoinRunsDialogProps {
   readonly onDone: () => void;
 }
 
-export function JoinRunsDialog({ runs, onClose, onDone }: JoinRunsDialogProps) {
+/** Joining the ticked runs: one of them stays, the others become part of it. */
+function JoinRunsDialog({ runs, onClose, onDone }: JoinRunsDialogProps) {
   const join = useChange("joinRuns", staleAfterJoin);
   const [chosen, setChosen] = useState<string | null>(null);
   const stays = runs.find((run) => run.id === chosen) ?? toStay(runs);

@@ -154,7 +154,8 @@ function toTsv(answer: SqlAnswer): string {
 
 const kept = 20;
 
-export function useSqlHistory(): [readonly string[], (query: string) => void] {
+/** The queries that were asked last, in this browser. */
+function useSqlHistory(): [readonly string[], (query: string) => void] {
   const [text, setText] = usePreference<string>("sql-history", "[]");
   const queries = parseQueries(text);
   return [
@@ -178,7 +179,7 @@ interface QueryListProps {
   readonly onPick: (query: string) => void;
 }
 
-export function QueryList({ title, queries, onPick }: QueryListProps) {
+function QueryList({ title, queries, onPick }: QueryListProps) {
   if (queries.length === 0) return null;
   return (
     <section aria-label={title}>

@@ -55,8 +55,8 @@ export function StartView() {
 const askMs = 300;
 const asksMax = 30;
 
-/** Calls `found` once, when the new run can be asked for. True as soon as it watches. */
-export function useFirstRecord(found: (run: string) => void): boolean {
+/** Waits for a run that was not there at first, and calls `found` once it can be asked for. True as soon as it watches. */
+function useFirstRecord(found: (run: string) => void): boolean {
   const stream = useLiveStream();
   const before = useApi("runs", { query: { limit: 1000, archived: "show" } });
   const latest = useRef(found);

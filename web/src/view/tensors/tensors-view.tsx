@@ -156,11 +156,8 @@ function TensorBody({ name, data }: { readonly name: string; readonly data: Tens
   );
 }
 
-/** Mean within min–max, mean within ± std, and the norm alone. */
-export function toStatsSeries(
-  rows: readonly Snapshot[],
-  startNs: string,
-): { spread: PlotSeries[]; norm: PlotSeries[] } {
+/** A tensor's statistics over time, to be drawn: mean within min–max, mean within ± std, and the norm alone. */
+function toStatsSeries(rows: readonly Snapshot[], startNs: string): { spread: PlotSeries[]; norm: PlotSeries[] } {
   const t = rows.map((row) => toOffsetNs(row.ts_ns, startNs));
   const column = (name: "mean" | "std" | "min" | "max" | "norm") => rows.map((row) => toNumber(row[name]));
   const mean = column("mean");
@@ -178,7 +175,8 @@ export function toStatsSeries(
   };
 }
 
-export function ValuesPanel({ tensor, snapshot }: { readonly tensor: string; readonly snapshot: string }) {
+/** The values themselves, out of a stored blob: a finer histogram and the first of them. */
+function ValuesPanel({ tensor, snapshot }: { readonly tensor: string; readonly snapshot: string }) {
   const { run } = useRunClock();
   const values = useApi("tensorValues", { params: { id: run.id, tensor }, query: { snapshot, limit: 256, bins: 96 } });
   return (

@@ -35,13 +35,17 @@ export function useTimelineView(extent: TimeWindow): [TimeWindow, (next: TimeWin
   return [view, move];
 }
 
-export interface WheelMoves {
+interface WheelMoves {
   readonly view: TimeWindow;
   readonly width: number;
   readonly overflows: boolean;
   readonly onMove: (view: TimeWindow) => void;
 }
 
+/**
+ * The wheel over the lanes: it zooms at the pointer, or, where there are more lanes than fit, scrolls them and zooms with
+ * Ctrl; sideways, or with Shift, it moves in time.
+ */
 export function useWheel(canvas: RefObject<HTMLCanvasElement | null>, moves: WheelMoves): void {
   const latest = useRef(moves);
   latest.current = moves;
