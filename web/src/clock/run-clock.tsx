@@ -2,11 +2,11 @@
 
 import { createContext, type ReactNode, useContext, useEffect, useMemo } from "react";
 import type { RouteName } from "#api/contract/paths.ts";
-import type { ParamsOf } from "#api/contract/routes.ts";
+import type { Call, ParamsOf } from "#api/contract/routes.ts";
 import type { Run } from "#api/contract/run.ts";
 import type { MetricInfo } from "#api/contract/series.ts";
 import { largestOf } from "#base/extremes.ts";
-import type { InputOf } from "../data/client.ts";
+
 import { type ApiOptions, useApi } from "../data/use-api.ts";
 import { isBusy, isTyping, useKeys } from "../part/keys.ts";
 import { useNow } from "../part/when.tsx";
@@ -47,9 +47,9 @@ type RunRoute = {
 }[RouteName];
 
 /** `useApi` about the run on screen. */
-export function useRunApi<N extends RunRoute>(name: N, input: Omit<InputOf<N>, "params">, options?: ApiOptions) {
+export function useRunApi<N extends RunRoute>(name: N, input: Omit<Call<N>, "params">, options?: ApiOptions) {
   const { run } = useRunClock();
-  return useApi(name, { ...input, params: { id: run.id } } as unknown as InputOf<N>, options);
+  return useApi(name, { ...input, params: { id: run.id } } as unknown as Call<N>, options);
 }
 
 /** The metrics of the run on screen; none before the answer has come. */
