@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type FactTable, factTables } from "#model/tables.ts";
 import type { Store } from "#store/store.ts";
 import type { Outbox } from "./outbox.ts";
-import { fileNameOf, type PlannedBlock } from "./plan.ts";
+import { fileNameOf, nameOf, type PlannedBlock } from "./plan.ts";
 import type { WriterOptions } from "./writer.ts";
 
 /** The part of the store that is written to. */
@@ -41,14 +41,22 @@ export async function sendPlan(target: Target, blocks: readonly SentBlock[]): Pr
   let retries = 0;
   const staged = Map.groupBy(blocks, ({ table }) => stageOf(table));
   for (const stage of stages) {
-    const mine = (staged.get(stage) ?? []).values();
+    const queues = Map.groupBy(staged.get(stage) ?? [], queueOf).values();
     const senders = Array.from({ length: blocksAtOnce }, async () => {
-      for (const block of mine) retries += await sendBlock(target, block);
+      for (const queue of queues) for (const block of queue) retries += await sendBlock(target, block);
     });
     // Nothing is under way any more when the first of them gives up.
     for (const outcome of await Promise.allSettled(senders)) if (outcome.status === "rejected") throw outcome.reason;
   }
   return retries;
+}
+
+/**
+ * Blocks of metrics go one after the other: what is copied by key is known by the number of the last block that is there
+ * (`metrics-by-key.ts`), so no earlier one may still be on its way. Besides, their summaries take much memory.
+ */
+function queueOf(block: SentBlock): string {
+  return block.table === "metrics" ? block.table : nameOf(block);
 }
 
 const stages = ["first", "facts", "maps"] as const;

@@ -193,6 +193,37 @@ it("sends first by what rows are found again, then the facts side by side, and w
   );
 });
 
+it("sends the blocks of a table side by side, but those of metrics in their order", async () => {
+  const offered: string[] = [];
+  const gates = new Map<string, PromiseWithResolvers<void>>();
+  const insert: BlockStore["insert"] = (_table, _block, { token }) => {
+    offered.push(token);
+    const gate = Promise.withResolvers<void>();
+    gates.set(token, gate);
+    return gate.promise;
+  };
+  const toBlock = (table: "metrics" | "nodes", part: number) => ({
+    ...{ table, part, columns: [], rows: 1, bytes: new Uint8Array(1) },
+    ...{ token: `${table} ${part}`, file: null },
+  });
+  const blocks = [toBlock("metrics", 0), toBlock("metrics", 1), toBlock("nodes", 0), toBlock("nodes", 1)];
+  const hooks = {
+    onTrouble: () => undefined,
+    onLateRetry: async () => undefined,
+    beforeRetry: async () => undefined,
+  };
+  const sent = sendPlan({ ...hooks, store: { kind: "embedded", insert } }, blocks);
+  await expect.poll(() => offered).toEqual(["metrics 0", "nodes 0", "nodes 1"]);
+  gates.get("nodes 0")?.resolve();
+  gates.get("nodes 1")?.resolve();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(offered).toHaveLength(3);
+  gates.get("metrics 0")?.resolve();
+  await expect.poll(() => offered.at(-1)).toBe("metrics 1");
+  gates.get("metrics 1")?.resolve();
+  expect(await sent).toBe(0);
+});
+
 it("counts the blocks of the plan that it sends beside the rows that it holds", async () => {
   const gate = Promise.withResolvers<void>();
   const { writer } = createTroubled({ isPassing: true }, {}, gate.promise);
