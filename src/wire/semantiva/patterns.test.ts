@@ -119,21 +119,20 @@ function change(line: string, { at, how, token }: { at: number; how: string; tok
 it("reads a line with any other value anywhere as if it had not read the line before", () => {
   const sweep = readFileSync("examples/data/semantiva/sweep.trace.jsonl", "latin1").split("\n");
   const ofType = (type: string): string => sweep.find((line) => line.includes(`"record_type": "${type}"`)) as string;
-  const node = ofType("ser");
-  const lines = [
-    node,
-    node.replace('"wall_ms": 0', '"wall_ms": 3.0'),
-    ofType("pipeline_end"),
-    ofType("run_space_start"),
-  ];
-  for (const line of lines)
-    for (const { index, 0: value } of line.matchAll(valueForm))
-      for (const token of tokens) {
-        expectAlike(line.slice(0, index) + token + line.slice(index + value.length), line);
-        if (value.startsWith('"'))
-          expectAlike(`${line.slice(0, index)}"${token}"${line.slice(index + value.length)}`, line);
-      }
+  const whole = [ofType("ser"), ofType("pipeline_end"), ofType("run_space_start")];
+  for (const line of whole) for (const value of line.matchAll(valueForm)) expectAlikeWithAny(line, value);
+  // A number of another form, of which the other values know nothing.
+  const timed = ofType("ser").replace('"wall_ms": 0', '"wall_ms": 3.0');
+  for (const value of timed.matchAll(valueForm)) if (value[0] === "3.0") expectAlikeWithAny(timed, value);
 });
+
+function expectAlikeWithAny(line: string, { index, 0: value }: RegExpExecArray): void {
+  for (const token of tokens) {
+    expectAlike(line.slice(0, index) + token + line.slice(index + value.length), line);
+    if (value.startsWith('"'))
+      expectAlike(`${line.slice(0, index)}"${token}"${line.slice(index + value.length)}`, line);
+  }
+}
 
 it("reads a line that was changed anywhere as if it had not read the line before the change", () => {
   const chosen = fc.nat({ max: shortLines.length - 1 });
