@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "#cli/client.ts";
 import { importPaths } from "#cli/import/import.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { readFewOfSweep } from "../support/few-of-sweep.ts";
 import { toFrameOfText } from "../support/frames.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -21,7 +22,9 @@ beforeAll(async () => {
     here,
     [...paths, "tests/fixtures/semantiva/rs_combinatorial_file"].map((path) => join(root, path)),
   );
-  await importInto(here, [join(root, "examples/data/h200/sweep.xtrack.bin")]);
+  const sweep = join(folder, "sweep.xtrack.bin");
+  writeFileSync(sweep, readFewOfSweep());
+  await importInto(here, [sweep]);
   const spool = join(root, "tests/fixtures/cirron/torch_stats/.cirron/spool");
   for (const name of readdirSync(spool)) await here.post("/v1/runs/named/traces", readFileSync(join(spool, name)));
   const odd = [
@@ -120,7 +123,7 @@ describe("an export as JSONL", () => {
     const result = await importInto(there, [file]);
     expect(result).toMatchObject({ unknown: [], faultCount: 0 });
     const runs = await ids(here);
-    expect(runs.length).toBeGreaterThan(15);
+    expect(runs.length).toBeGreaterThan(10);
     expect(await ids(there)).toEqual(runs);
     const answers = async (app: TestApp, run: string) =>
       Promise.all(pages.map((page) => read(app, `runs/${encodeURIComponent(run)}${page}`)));

@@ -6,6 +6,7 @@ import type { Run } from "#api/contract/run.ts";
 import { runInTest } from "#cli/run-cli.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { type BatchSpan, hex, toBatchText } from "../support/cirron-batch.ts";
+import { readFewOfSweep } from "../support/few-of-sweep.ts";
 import { toFrame } from "../support/frames.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -14,8 +15,7 @@ let walk: TestApp;
 
 beforeAll(async () => {
   walk = await createTestApp();
-  const sweep = readFileSync(join(root, "examples/data/h200/sweep.xtrack.bin"));
-  await walk.post("/v1/xtrack?wait=1", sweep, { "content-type": "application/octet-stream" });
+  await walk.post("/v1/xtrack?wait=1", readFewOfSweep(), { "content-type": "application/octet-stream" });
   for (const name of readdirSync(spool))
     await walk.post("/v1/runs/profile/traces?wait=1", readFileSync(join(spool, name)));
 });
