@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Alert, TriedRule } from "#api/contract/rule.ts";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { eventually as untilHolds } from "../support/several.ts";
 import { failedPipeline, sendSample } from "../web/sample.ts";
 
 const child = join(import.meta.dirname, "../children/watched-job.ts");
@@ -75,13 +76,15 @@ async function alertsOf(run: string, rule: string): Promise<Alert[]> {
 }
 
 async function eventually<T>(read: () => Promise<T>, holds: (value: T) => boolean, what: string): Promise<T> {
-  const deadlineMs = Date.now() + 60_000;
-  for (;;) {
-    const value = await read();
-    if (holds(value)) return value;
-    if (Date.now() > deadlineMs) throw new Error(`${what} did not happen: ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  let value: T | undefined;
+  const isThere = async (): Promise<boolean> => {
+    value = await read();
+    return holds(value);
+  };
+  await untilHolds(isThere, what, 60_000).catch((cause: unknown) => {
+    throw new Error(`${what} did not happen: ${JSON.stringify(value)}`, { cause });
+  });
+  return value as T;
 }
 
 describe("a job", () => {
