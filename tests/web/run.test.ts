@@ -239,7 +239,7 @@ describe.skipIf(chromiumPath === undefined)("one run in a browser", () => {
   test("a report prints in light ink, without the frame, and nothing of it is cut off", async () => {
     await walk(`${run}/report`, async (page) => {
       await changeMedia(page, { colorScheme: "light" }, { colorScheme: "dark" }, "dark");
-      for (const name of ["train · loss", "run", "parameters", "Time by span", "checkpoints"]) {
+      for (const name of ["train · loss", "run", "parameters", "time by span", "checkpoints"]) {
         await panelOf(page, name).waitFor();
       }
       await soon(() => page.locator(".plot canvas").count()).toBeGreaterThan(7);

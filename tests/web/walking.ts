@@ -45,10 +45,10 @@ type Media = NonNullable<Parameters<Page["emulateMedia"]>[0]>;
 /** A browser that is short of time may forget to tell a page that its looks changed, so it is told again. */
 export async function changeMedia(page: Page, from: Media, to: Media, theme: "light" | "dark"): Promise<void> {
   const changed = page.locator(`html[data-theme=${theme}]`);
-  for (let attempt = 0; attempt < 3; attempt++) {
+  for (let attempt = 0; attempt < 10; attempt++) {
     if (attempt > 0) await page.emulateMedia(from);
     await page.emulateMedia(to);
-    const isChanged = changed.waitFor({ timeout: 10_000 }).then(
+    const isChanged = changed.waitFor({ timeout: 3_000 }).then(
       () => true,
       () => false,
     );

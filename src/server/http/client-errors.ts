@@ -11,10 +11,17 @@ interface ClientError extends Error {
   readonly rawPacket?: Uint8Array;
 }
 
+const requestTimeout = "ERR_HTTP_REQUEST_TIMEOUT";
+
 /** `workersAt` is where workers connect, for who took the wrong port; '' when nowhere. */
 export function answerClientError(error: ClientError, socket: Socket, workersAt: string): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy(error);
+    return;
+  }
+  // Browsers open connections ahead, and would take an answer to nothing for that to the first request they send there.
+  if (error.code === requestTimeout && socket.bytesRead === 0) {
+    socket.destroy();
     return;
   }
   endWithRefusal(socket, toRefusal(error, workersAt));
@@ -34,7 +41,7 @@ export function endWithRefusal(socket: Duplex, refusal: Refusal): void {
 }
 
 function toRefusal({ code, rawPacket }: ClientError, workersAt: string): Refusal {
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+  if (code === requestTimeout) {
     return new Refusal("request_slow", "The request did not arrive in time; nothing of it was taken.", {
       hint: "Send it again.",
       headers: { "retry-after": "1" },

@@ -37,6 +37,15 @@ describe("slow and many clients", () => {
     expect(performance.now() - begun).toBeLessThan(5000);
   });
 
+  it("closes one that says nothing without an answer, which a browser would take for that to its next request", async () => {
+    const { server } = await start({ flags: { headerTimeoutMs: "300ms" } });
+    const socket = connect(server.address.port, "127.0.0.1");
+    const answers: Buffer[] = [];
+    socket.on("data", (chunk) => answers.push(chunk));
+    await once(socket, "close");
+    expect(answers).toEqual([]);
+  });
+
   it("refuses headers larger than any real client's", async () => {
     const { server } = await start();
     const head = `GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Big: ${"a".repeat(40_000)}\r\n\r\n`;
