@@ -101,7 +101,14 @@ function KeyCurve({ run, metric }: { readonly run: Run; readonly metric: MetricP
       ) : series === undefined ? (
         <output className="skeleton" aria-label="Loading" style={{ height: 72 }} />
       ) : (
-        <Spark {...series} width={300} height={72} label={`${name} over time`} />
+        <Spark
+          last={series.last}
+          min={series.min}
+          max={series.max}
+          width={300}
+          height={72}
+          label={`${name} over time`}
+        />
       )}
     </RunLink>
   );
