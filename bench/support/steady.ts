@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { createCirronCopies } from "./cirron-load.ts";
 import { postAll } from "./post.ts";
-import { type BenchServer, startServer, whole } from "./server.ts";
+import { askSql, type BenchServer, startServer, whole } from "./server.ts";
 import { createXtrackLoad } from "./xtrack-load.ts";
 import { openSocket } from "./xtrack-socket.ts";
 
@@ -22,24 +22,25 @@ export async function measureSteady(seconds: number): Promise<string[]> {
     "",
     `${connections} connections that send for ${seconds} s as fast as they are taken, then nothing for ${restMs / 1000} s.`,
     "",
-    "| | sent | a second until queryable | server MiB: highest · afterwards | engine MiB: highest · afterwards |",
-    "| --- | ---: | ---: | ---: | ---: |",
-    await measureOne("XTrack events", seconds, sendXtrack),
-    await measureOne("Cirron spans", seconds, sendCirron),
+    "| | sent | lost | a second until queryable | server MiB: highest · afterwards | engine MiB: highest · afterwards |",
+    "| --- | ---: | ---: | ---: | ---: | ---: |",
+    await measureOne("XTrack events", "metrics", seconds, sendXtrack),
+    await measureOne("Cirron spans", "spans", seconds, sendCirron),
   ];
 }
 
-async function measureOne(name: string, seconds: number, send: Send): Promise<string> {
+async function measureOne(name: string, table: string, seconds: number, send: Send): Promise<string> {
   const server = await startServer();
   const began = performance.now();
   const sent = await send(server, began + seconds * 1000);
   await server.drained();
   const tookS = (performance.now() - began) / 1000;
+  const stored = Number((await askSql(server, `SELECT count() FROM ${table}`))[0]?.[0]);
   await wait(restMs);
   const { server: node, engine } = await server.usage();
   await server.close();
   const memory = [node, engine].map((usage) => `${usage.peakMiB} · ${usage.nowMiB}`);
-  return `| ${[name, whole(sent), whole(sent / tookS), ...memory].join(" | ")} |`;
+  return `| ${[name, whole(sent), whole(sent - stored), whole(stored / tookS), ...memory].join(" | ")} |`;
 }
 
 /** Each connection sends the same events again and again, each pass as a run of its own. */

@@ -8,7 +8,7 @@ export function shareMemory(budgetBytes: number) {
     pendingBytes: part(1 / 4),
     /** Bodies that are decoded and not applied yet, with the columns that they were decoded to. */
     bodiesBytes: part(1 / 16),
-    /** XTrack frames that cannot be journalled, and as much again that is being gathered into records. */
+    /** XTrack frames that are being gathered into records, wait for the disk, or cannot be journalled. */
     framesBytes: part(1 / 16),
     /** Groups of runs with the records that are known of them. */
     groupsBytes: part(1 / 8),

@@ -1,5 +1,6 @@
-// One worker's connection, whatever carries it. The job comes first: a connection is never closed for what it says and
-// never slowed, unless it asked for acks and therefore knows how to wait. A client that speaks HTTP gets an answer that says so.
+// One worker's connection, whatever carries it. The job comes first: a connection is never closed for what it says. One that
+// asked for acks knows how to wait; any other waits only for a disk that gets on. A client that speaks HTTP gets an answer
+// that says so.
 
 import type { RunId, WorkerId } from "#model/names.ts";
 import type { FrameStream } from "./frame-stream.ts";
@@ -74,7 +75,7 @@ export interface ConnectionCounters extends OutgoingCounters {
   /** Ended by a reset instead of an end of stream. */
   resets: number;
   bytes: number;
-  /** How often a connection that waits for acks was made to wait. */
+  /** How often a connection was made to wait. */
   pauses: number;
 }
 
@@ -243,8 +244,8 @@ export class Connection {
     }
     stream.push(chunk);
     if (this.firstFrameTimer !== undefined && stream.frames > 0) this.startedWell();
-    if (!stream.isPatient || this.isPaused) return;
-    if (stream.pendingBytes <= this.pendingBytesMax) return;
+    if (this.isPaused) return;
+    if (stream.isPatient ? stream.pendingBytes <= this.pendingBytesMax : !stream.mustWait()) return;
     this.isPaused = true;
     counters.pauses++;
     this.carrier.pause();
@@ -258,7 +259,7 @@ export class Connection {
   private readOn(): void {
     const { stream } = this;
     if (!this.isPaused || stream === null || this.ending !== null) return;
-    if (stream.pendingBytes > this.pendingBytesMax / 2) return;
+    if (stream.isPatient ? stream.pendingBytes > this.pendingBytesMax / 2 : stream.mustWait()) return;
     this.isPaused = false;
     if (!this.isResting) this.carrier.resume();
   }

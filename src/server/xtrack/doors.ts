@@ -64,8 +64,10 @@ const pendingBytesMax = 4 * 1024 * 1024;
 export async function openXtrackDoors(options: XtrackDoorsOptions): Promise<XtrackDoors> {
   const { config, access, intake, desk, unfinished, onRefused, watchSource } = options;
   const { frameBytesMax, memoryBudgetBytes } = config;
-  const half = shareMemory(memoryBudgetBytes).framesBytes;
-  const sink = new IntakeSink({ ...intake, unfinished, frameBytesMax, gatheredBytesMax: half, heldBytesMax: half });
+  const { framesBytes: heldBytesMax } = shareMemory(memoryBudgetBytes);
+  // Workers are left unread before anything of them is lost.
+  const gatheredBytesMax = heldBytesMax * 0.75;
+  const sink = new IntakeSink({ ...intake, unfinished, frameBytesMax, gatheredBytesMax, heldBytesMax });
   const counters = createConnectionCounters();
   const rules: ConnectionRules = {
     acks: config.xtrackAcks,

@@ -29,9 +29,9 @@ export interface IntakeSinkOptions {
   readonly frameBytesMax: number;
   /** Counts the bytes of frames that are not whole yet, with those of everybody else. */
   readonly unfinished: UnfinishedBytes;
-  /** How many bytes of all streams may wait to be decoded. */
+  /** How many bytes of all streams may wait, to be decoded or for the disk, before workers are left unread. */
   readonly gatheredBytesMax: number;
-  /** How many bytes of all streams may wait for room in the journal. */
+  /** How many bytes of all streams may wait because the journal had no room for them. */
   readonly heldBytesMax: number;
 }
 
@@ -42,6 +42,8 @@ export interface IntakeCounters {
   lost: number;
   /** Waiting to be decoded. */
   gatheredBytes: number;
+  /** On their way to the disk. */
+  flyingBytes: number;
   /** Decoded, waiting for room in the journal. */
   heldBytes: number;
 }
@@ -131,7 +133,7 @@ export class FrameStream implements RecordHolder {
     this.gathered.push(chunk);
     this.gatheredBytes += chunk.length;
     sink.counters.gatheredBytes += chunk.length;
-    // Beyond the limit reading goes no faster than decoding: better a sender that waits than events that are lost.
+    // Whoever carries it should have waited, or need not: then what has no room is lost, and counted.
     while (sink.counters.gatheredBytes > sink.options.gatheredBytesMax && this.gathered.length > 0) this.work();
     this.askForTurn();
   }
@@ -187,15 +189,25 @@ export class FrameStream implements RecordHolder {
     return bytes;
   }
 
-  /** Nobody waits for room any more: those that were paused with them can be read again. */
+  /** Is to be left unread for now; a peer that waits for us has a limit of its own. */
+  mustWait(): boolean {
+    return !this.isPatient && this.sink.congestion.mustWait(this, this.pendingBytes);
+  }
+
+  /** What kept it from being read is over, perhaps. */
   hearRoom(): void {
-    if (this.isPatient) this.events.onRoom();
+    this.events.onRoom();
+  }
+
+  hearDisk(): void {
+    this.askForTurn();
   }
 
   private hasWork(): boolean {
     if (this.decoding !== undefined) return true;
     if (this.gathered.length === 0) return false;
-    return this.flying === 0 || this.isEnding || this.gatheredBytes >= gatherBytesMax;
+    if (this.flying > 0 && !this.isEnding && this.gatheredBytes < gatherBytesMax) return false;
+    return this.gatheredBytes <= smallPieceBytes || !this.sink.congestion.isDiskBusy(this);
   }
 
   private askForTurn(): void {
@@ -328,7 +340,7 @@ export class FrameStream implements RecordHolder {
 
   /** False when there is no room. */
   private submit(record: HeldRecord, decoded: Decoded | undefined): boolean {
-    const submitted = this.sink.options.submit(record.input, decoded);
+    const submitted = this.sink.submit(record.input, decoded);
     if (typeof submitted === "string") return false;
     const bytes = record.input.body.length;
     this.flying++;

@@ -83,14 +83,13 @@ export class Gatherer implements RecordHolder {
     counters.events += pending.shared.columns.length;
     const sent = { input, landings: pending.landings };
     const decoded = { ...pending.shared, switches: pending.switches };
-    if (this.held.length === 0 && this.submit(sent, sink.options.submit(input, toDecodedFrames(input, decoded))))
-      return;
+    if (this.held.length === 0 && this.submit(sent, sink.submit(input, toDecodedFrames(input, decoded)))) return;
     this.hold(sent, pending.shared);
   }
 
   offerHeld(): number {
     const first = this.held[0];
-    if (first === undefined || !this.submit(first, this.sink.options.submit(first.input))) return 0;
+    if (first === undefined || !this.submit(first, this.sink.submit(first.input, undefined))) return 0;
     this.held.shift();
     const bytes = first.input.body.length;
     this.heldBytes -= bytes;

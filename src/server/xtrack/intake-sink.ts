@@ -2,11 +2,15 @@
 //
 // When the journal has no room, records are held here, up to a limit for all streams together, and offered again.
 // Beyond the limit those of peers that can wait are still held (they are no longer read), the others are lost and
-// counted: reading them more slowly would stop the training that sends them. While anything is held, everything new gets
-// in line behind it, and the streams take turns, so that whoever sends little is not kept out by those who send much.
+// counted: to read them no more would stop the training that sends them. A disk that is only slow loses nothing, see
+// congestion.ts. While anything is held, everything new gets in line behind it, and the streams take turns, so that whoever
+// sends little is not kept out by those who send much.
 
 import { ownArrival } from "#intake/input.ts";
-import { frameInputs } from "#intake/xtrack/frames-input.ts";
+import type { Decoded } from "#intake/input-kind.ts";
+import type { Submitted } from "#intake/sequencer.ts";
+import { frameInputs, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
+import { Congestion } from "./congestion.ts";
 import {
   type FrameRecord,
   FrameStream,
@@ -28,7 +32,11 @@ const gatherersMax = 1000;
 export class IntakeSink {
   readonly options: IntakeSinkOptions;
   readonly presence = new PresenceBook();
-  readonly counters: IntakeCounters = { records: 0, events: 0, lost: 0, gatheredBytes: 0, heldBytes: 0 };
+  readonly counters: IntakeCounters = {
+    ...{ records: 0, events: 0, lost: 0 },
+    ...{ gatheredBytes: 0, flyingBytes: 0, heldBytes: 0 },
+  };
+  readonly congestion: Congestion;
   private readonly open = new Set<FrameStream>();
   private readonly waiting = new Set<RecordHolder>();
   /** By what their streams have in common. */
@@ -39,6 +47,7 @@ export class IntakeSink {
 
   constructor(options: IntakeSinkOptions) {
     this.options = options;
+    this.congestion = new Congestion(this.counters, options.gatheredBytesMax);
   }
 
   openStream(origin: StreamOrigin, events: StreamEvents): FrameStream {
@@ -51,6 +60,28 @@ export class IntakeSink {
   leave(stream: FrameStream): void {
     this.open.delete(stream);
     this.waiting.delete(stream);
+    this.congestion.leave(stream);
+  }
+
+  /** Offers a record to the journal, and counts it until it is durable. */
+  submit(input: XtrackFramesInput, decoded: Decoded | undefined): Submitted {
+    const submitted = this.options.submit(input, decoded);
+    if (typeof submitted === "string") return submitted;
+    const { congestion, counters } = this;
+    const bytes = input.body.length;
+    counters.flyingBytes += bytes;
+    submitted.durable.then(
+      () => {
+        counters.flyingBytes -= bytes;
+        congestion.move();
+        congestion.ease();
+      },
+      // It is held next.
+      () => {
+        counters.flyingBytes -= bytes;
+      },
+    );
+    return submitted;
   }
 
   /** Records wait for room in the journal: a new one gets in line, and peers who can wait should. */
@@ -73,9 +104,11 @@ export class IntakeSink {
 
   /** Takes a record that the journal had no room for; false when it is lost. */
   hold(holder: RecordHolder, record: Pick<FrameRecord, "input" | "decoded">): boolean {
-    const { counters, options } = this;
+    const { congestion, counters, options } = this;
     const bytes = record.input.body.length;
-    if (!holder.isPatient && counters.heldBytes + bytes > options.heldBytesMax) {
+    // What was read before they were paused has room as well.
+    const bytesMax = congestion.isHeld ? 2 * options.heldBytesMax : options.heldBytesMax;
+    if (!holder.isPatient && counters.heldBytes + bytes > bytesMax) {
       const { workspace, transport } = record.input;
       this.losses.add(workspace, transport, record.decoded.columns, options.nowNs());
       counters.lost += record.decoded.columns.length;
@@ -101,6 +134,7 @@ export class IntakeSink {
 
   close(): void {
     clearTimeout(this.timer);
+    this.congestion.close();
   }
 
   private retry(): void {
@@ -120,8 +154,9 @@ export class IntakeSink {
       this.waiting.delete(holder);
       if (holder.heldBytes > 0) this.waiting.add(holder);
     }
+    this.congestion.ease();
     if (this.waiting.size > 0) this.wake();
-    else if (wasCrowded) for (const stream of this.open) stream.hearRoom();
+    else if (wasCrowded) for (const stream of this.open) if (stream.isPatient) stream.hearRoom();
     if (this.waiting.size === 0) this.tellLosses();
     if (!this.losses.isEmpty) this.wake();
   }

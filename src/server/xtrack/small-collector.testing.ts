@@ -55,7 +55,8 @@ export interface StoredEvent {
 export interface SmallCollectorOptions {
   readonly dir: string;
   readonly heldBytesMax?: number;
-  readonly journal?: Pick<JournalOptions, "segmentBytesMax" | "budgetBytes">;
+  readonly gatheredBytesMax?: number;
+  readonly journal?: Pick<JournalOptions, "segmentBytesMax" | "budgetBytes" | "waitingBytesMax">;
 }
 
 /** The store is fresh, and nothing is dropped, so it is never asked. */
@@ -107,7 +108,7 @@ export async function openSmallCollector(options: SmallCollectorOptions): Promis
     isFollowed: () => false,
     unfinished: new UnfinishedBytes(256 * 1024 * 1024),
     frameBytesMax: 64 * 1024 * 1024,
-    gatheredBytesMax: 64 * 1024 * 1024,
+    gatheredBytesMax: options.gatheredBytesMax ?? 64 * 1024 * 1024,
     heldBytesMax: options.heldBytesMax ?? 1024 * 1024,
   });
   const notes = { origins: [] as StreamOrigin[], endings: [] as string[] };

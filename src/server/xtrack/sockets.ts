@@ -1,5 +1,5 @@
-// XTrack by TCP and by Unix socket. Sockets are read as fast as the kernel gives bytes; half-open ones are kept, so
-// that a worker which ends its side still gets its last acks.
+// XTrack by TCP and by Unix socket. Sockets are read as fast as the kernel gives bytes, or as the disk takes them; half-open
+// ones are kept, so that a worker which ends its side still gets its last acks.
 
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
