@@ -8,14 +8,15 @@ import { withoutWorkspace } from "#model/group-key.ts";
 import { formatJournalPlace } from "#model/positions.ts";
 import { protocolNamed } from "#protocol/protocols.ts";
 import type { BatchHead, ExportLine } from "#protocol/stored-record.ts";
-import { type FoundRun, groupKeysOf, ownRunsOf } from "#query/runs/find-run.ts";
+import { type FoundRun, ownRunsOf } from "#query/runs/find-run.ts";
 import type { Sources } from "#query/sources.ts";
 import * as reader from "#store/reader/export-records.ts";
-import { readEdits } from "#store/reader/heads.ts";
+import { type EditFact, readEdits } from "#store/reader/heads.ts";
 import type { RecordRow } from "#store/reader/record-rows.ts";
 import { takenAway } from "#store/store.ts";
 import { encodeTexts } from "./encode-texts.ts";
 import { assignBatches } from "./export-batches.ts";
+import { inPortions, type Portion, readPortion } from "./export-portions.ts";
 import { readInStretches } from "./read-in-stretches.ts";
 import { inRecords } from "./record-text.ts";
 
@@ -37,15 +38,17 @@ async function* linesOf(
   { workspace, runs, isEverything }: ExportedRuns,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  const parts = { store, blobs, workspace, launches: new Set<string>(), signal };
-  for (const run of runs) yield* exportRun(parts, run);
-  if (isEverything) yield* exportOtherLaunches(parts);
+  const parts = { store, blobs, workspace, signal };
+  const launches = new Set<string>();
+  for await (const portion of inPortions(store, runs, launches, signal)) {
+    yield* exportRecords(parts, portion);
+    yield* exportBeside(parts, portion);
+  }
+  if (isEverything) yield* exportOtherLaunches(parts, launches);
 }
 
 interface ExportParts extends Pick<Sources, "store" | "blobs"> {
   readonly workspace: string;
-  /** Launches that were written already; runs of a sweep share theirs. */
-  readonly launches: Set<string>;
   readonly signal: AbortSignal;
 }
 
@@ -53,78 +56,116 @@ const fileChunkBytes = 768 * 1024;
 /** How many bytes of a fault an export contains. */
 const faultBytesMax = 512 * 1024;
 
-async function* exportRun(parts: ExportParts, run: FoundRun): AsyncGenerator<string> {
-  const own = groupKeysOf(run);
-  yield* formatHead("run", { run: run.runId, edit: await readEdit(parts, own) });
-  const groups = [...own, ...(await newLaunches(parts, own))];
-  const batches = assignBatches(
-    ...(await Promise.all([reader.readBatches(parts.store, own), reader.readBatchRecords(parts.store, own)])),
-  );
+/** Of each run its head, then its records. */
+async function* exportRecords(parts: ExportParts, portion: Portion): AsyncGenerator<string> {
+  const { store, signal } = parts;
+  const [edits, batches] = await Promise.all([readEditsOf(parts, portion), readBatchesOf(parts, portion)]);
+  const places = new Map(portion.flatMap(({ groups }, place) => groups.map((key) => [key, place])));
+  let place = -1;
   let held: Rows[] = [];
   const takeHeld = async (): Promise<Iterable<string>> => {
     const records = held as [Rows, ...Rows[]];
     held = [];
     const [first] = records;
-    return first === undefined ? [] : toLine(records, run.runId, batches.get(formatJournalPlace(first[0])));
+    if (first === undefined) return [];
+    return toLine(records, portion[place]?.run.runId ?? "", batches[place]?.get(formatJournalPlace(first[0])));
   };
-  for await (const record of readRecords(parts, groups)) {
+  const toHeads = (last: number): string[] =>
+    portion.slice(place + 1, last + 1).flatMap(({ run: { runId } }) => toHead(runId, edits.get(runId)));
+  for await (const record of inRecords(readPortion(store, portion, signal))) {
     const { isBatched } = protocolNamed(record[0].protocol).records;
-    if (held[0] !== undefined && (!isBatched || formatJournalPlace(held[0][0]) !== formatJournalPlace(record[0])))
-      yield* await takeHeld();
+    const now = places.get(record[0].group_key) ?? place;
+    const isOther = held[0] !== undefined && formatJournalPlace(held[0][0]) !== formatJournalPlace(record[0]);
+    if (!isBatched || isOther || now !== place) yield* await takeHeld();
+    yield* toHeads(now);
+    place = now;
     held.push(record);
   }
   yield* await takeHeld();
-  yield* exportFiles(parts, run, own);
-  yield* exportHistory(parts, run, own);
+  yield* toHeads(portion.length - 1);
 }
 
-/** What is kept besides the records: faults, and the steps of commands. */
-async function* exportHistory(parts: ExportParts, found: FoundRun, groups: readonly string[]): AsyncGenerator<string> {
+/** What runs have besides their records: files, faults, and the steps of commands. */
+async function* exportBeside(parts: ExportParts, portion: Portion): AsyncGenerator<string> {
   const { store, workspace, signal } = parts;
-  const run = found.runId;
+  const groups = portion.flatMap(({ own }) => own);
+  const runs = portion.flatMap(({ run }) => ownRunsOf(run));
+  const found = await reader.readBeside(store, { workspace, groups, runs }, { signal });
+  const named = new Set(found.map(({ what, name }) => `${what} ${name}`));
+  for (const { run, own } of portion) {
+    const has = (what: reader.Beside) => [...own, ...ownRunsOf(run)].some((name) => named.has(`${what} ${name}`));
+    if (has("files")) yield* exportFiles(parts, run, own);
+    if (has("faults")) yield* exportFaults(parts, run, own);
+    if (!has("commands")) continue;
+    for (const step of await reader.readCommandSteps(store, workspace, ownRunsOf(run), { signal }))
+      yield* formatHead("command", { run: run.runId, step });
+  }
+}
+
+async function* exportFaults(
+  { store, signal }: ExportParts,
+  { runId: run }: FoundRun,
+  groups: readonly string[],
+): AsyncGenerator<string> {
   for await (const row of reader.streamKeptFaults(store, groups, faultBytesMax, { ...takenAway, signal })) {
     const { group_key, ...fault } = row;
     yield* formatHead("fault", { run, fault: { ...fault, group: withoutWorkspace(group_key) } });
   }
-  for (const step of await reader.readCommandSteps(store, workspace, ownRunsOf(found), { signal })) {
-    yield* formatHead("command", { run, step });
-  }
 }
 
 /** Launches of which no run was written: they have none, or none yet. */
-async function* exportOtherLaunches(parts: ExportParts): AsyncGenerator<string> {
-  const { store, workspace, launches, signal } = parts;
+async function* exportOtherLaunches(
+  { store, workspace, signal }: ExportParts,
+  launches: ReadonlySet<string>,
+): AsyncGenerator<string> {
   const groups = (await reader.readLaunchGroups(store, workspace, { signal })).filter((key) => !launches.has(key));
-  if (groups.length > 0) for await (const record of readRecords(parts, groups)) yield* await toLine([record], "");
+  if (groups.length === 0) return;
+  for await (const rows of readInStretches(store, groups, signal))
+    for await (const record of inRecords(rows)) yield* await toLine([record], "");
 }
 
-async function readEdit(
+async function readEditsOf(
   { store, workspace, signal }: ExportParts,
-  groupKeys: readonly string[],
-): Promise<object | null> {
-  const [edit] = await readEdits(store, { workspace, groupKeys }, { signal });
-  if (edit === undefined) return null;
+  portion: Portion,
+): Promise<Map<string, EditFact>> {
+  const groupKeys = portion.flatMap(({ own }) => own);
+  const edits = await readEdits(store, { workspace, groupKeys }, { signal });
+  return new Map(edits.map((edit) => [edit.runId, edit]));
+}
+
+function toHead(run: string, edit: EditFact | undefined): string[] {
+  if (edit === undefined) return formatHead("run", { run, edit: null });
   const { name, notes, tags, archived } = edit;
-  return {
+  const edited = {
     ...(name === null ? {} : { name }),
     ...(notes === null ? {} : { notes }),
     ...(tags === "" ? {} : { tags: JSON.parse(tags) as unknown }),
     archived,
   };
+  return formatHead("run", { run, edit: edited });
 }
 
-async function newLaunches({ store, launches, signal }: ExportParts, groups: readonly string[]): Promise<string[]> {
-  const fresh = (await reader.readLaunchGroupsOf(store, groups, { signal })).filter((key) => !launches.has(key));
-  for (const key of fresh) launches.add(key);
-  return fresh;
+/** Of each run the batch that every journal record came in. */
+async function readBatchesOf(
+  { store, signal }: ExportParts,
+  portion: Portion,
+): Promise<ReadonlyMap<string, BatchHead>[]> {
+  const own = portion.flatMap((run) => run.own);
+  const [batches, records] = await Promise.all([
+    reader.readBatches(store, own, { signal }),
+    reader.readBatchRecords(store, own, { signal }),
+  ]);
+  const batchesOf = Map.groupBy(batches, (row) => row.group_key);
+  const recordsOf = Map.groupBy(records, (row) => row.group_key);
+  return portion.map((run) =>
+    assignBatches(
+      run.own.flatMap((key) => batchesOf.get(key) ?? []),
+      run.own.flatMap((key) => recordsOf.get(key) ?? []),
+    ),
+  );
 }
 
 type Rows = [RecordRow, ...RecordRow[]];
-
-/** Each record's rows, in the order of arrival. */
-async function* readRecords({ store, signal }: ExportParts, groups: readonly string[]): AsyncGenerator<Rows> {
-  for await (const rows of readInStretches(store, groups, signal)) yield* inRecords(rows);
-}
 
 async function toLine(
   records: readonly [Rows, ...Rows[]],

@@ -5,7 +5,7 @@ import { type RecordRow, readRecordSizes, streamRecords } from "#store/reader/re
 import { type Store, takenAway } from "#store/store.ts";
 
 /** What the engine sorts at once, unless one journal record has more. */
-const rowsAtOnce = 50_000;
+export const rowsAtOnce = 50_000;
 
 type RecordSize = Awaited<ReturnType<typeof readRecordSizes>>[number];
 type Stretch = readonly [RecordSize, ...RecordSize[]];
@@ -41,12 +41,16 @@ async function* readStretch(
     // They are sorted before the first one comes.
     next = await rows.next();
   } catch (error) {
-    const isTooMuch = error instanceof StoreOutage && error.kind === "overloaded";
-    if (!isTooMuch || stretch.length === 1) throw error;
+    if (!isTooMuch(error) || stretch.length === 1) throw error;
     const half = stretch.length >> 1;
     yield* readStretch(store, groups, stretch.slice(0, half) as unknown as Stretch, signal);
     yield* readStretch(store, groups, stretch.slice(half) as unknown as Stretch, signal);
     return;
   }
   for (; !next.done; next = await rows.next()) yield next.value;
+}
+
+/** Whether the engine had no memory for what it was asked. */
+export function isTooMuch(error: unknown): boolean {
+  return error instanceof StoreOutage && error.kind === "overloaded";
 }

@@ -2,7 +2,7 @@
 
 import type { ReadOptions, Store } from "#store/store.ts";
 import { inGroups } from "./group-scope.ts";
-import { decimal, type RowOf, readColumn, readRows, streamRows, text } from "./native-rows.ts";
+import { decimal, type RowOf, readColumn, readRows, streamRows, text, word } from "./native-rows.ts";
 import { journalPlaceSql, placeOrder } from "./record-place.ts";
 
 /** A Cirron batch as it is known by its id. */
@@ -18,8 +18,8 @@ const batchRow = {
 };
 export type BatchRow = RowOf<typeof batchRow>;
 
-export function readBatches(store: Store, groups: readonly string[]): Promise<BatchRow[]> {
-  return readRows(store, batchRow, {
+export function readBatches(store: Store, groups: readonly string[], options: ReadOptions = {}): Promise<BatchRow[]> {
+  const query = {
     sql: `SELECT b.batch_id AS batch_id, argMin(b.group_key, b.received_ns) AS group_key,
         argMin(b.source, b.received_ns) AS source, argMin(b.run_override, b.received_ns) AS run_override,
         min(b.received_ns) AS received_ns, any(b.sdk_version) AS sdk_version, any(b.created_ns) AS created_ns,
@@ -27,21 +27,27 @@ export function readBatches(store: Store, groups: readonly string[]): Promise<Ba
       FROM (SELECT * FROM ${store.database}.cirron_batches FINAL WHERE ${inGroups}) AS b
       GROUP BY b.batch_id ORDER BY received_ns, batch_id`,
     params: { groups },
-  });
+  };
+  return readRows(store, batchRow, query, options);
 }
 
 /** A journal record that holds rows of Cirron batches. */
 const batchRecord = { place: text, group_key: text, received_ns: decimal };
 export type BatchRecord = RowOf<typeof batchRecord>;
 
-export function readBatchRecords(store: Store, groups: readonly string[]): Promise<BatchRecord[]> {
+export function readBatchRecords(
+  store: Store,
+  groups: readonly string[],
+  options: ReadOptions = {},
+): Promise<BatchRecord[]> {
   const of = (table: string): string =>
     `SELECT collector, jpos, group_key, received_ns FROM ${store.database}.${table} WHERE ${inGroups}`;
-  return readRows(store, batchRecord, {
+  const query = {
     sql: `SELECT DISTINCT ${journalPlaceSql} AS place, toString(group_key) AS group_key, received_ns
       FROM (${["spans", "marks", "snapshots"].map(of).join(" UNION ALL ")}) ORDER BY received_ns, place`,
     params: { groups },
-  });
+  };
+  return readRows(store, batchRecord, query, options);
 }
 
 const keptFault = {
@@ -126,15 +132,45 @@ export function readLaunchGroups(store: Store, workspace: string, options: ReadO
 }
 
 /** The launches that these groups' runs belong to, as groups. */
-export function readLaunchGroupsOf(
-  store: Store,
-  groups: readonly string[],
-  options: ReadOptions = {},
-): Promise<string[]> {
+export function readLaunchesOf(store: Store, groups: readonly string[], options: ReadOptions = {}) {
   const query = {
-    sql: `SELECT DISTINCT toString(launch_key) AS launch_key FROM ${store.database}.lifecycle
-      WHERE ${inGroups} AND launch_key != '' ORDER BY launch_key`,
+    sql: `SELECT DISTINCT toString(group_key) AS group_key, toString(launch_key) AS launch_key
+      FROM ${store.database}.lifecycle WHERE ${inGroups} AND launch_key != '' ORDER BY launch_key, group_key`,
     params: { groups },
   };
-  return readColumn(store, text, query, options);
+  return readRows(store, { group_key: text, launch_key: text }, query, options);
+}
+
+/** What a run may have besides its records. Most runs have none of it. */
+export type Beside = "faults" | "files" | "commands";
+
+/** What there is besides the records, under a group's key or the name of a run. */
+export function readBeside(
+  store: Store,
+  { workspace, groups, runs }: Readonly<{ workspace: string; groups: readonly string[]; runs: readonly string[] }>,
+  options: ReadOptions = {},
+) {
+  const { database } = store;
+  const ofWorkspace = "workspace = {workspace:String}";
+  const stored = (kind: string): string =>
+    `SELECT span_id FROM ${database}.blobs FINAL WHERE ${ofWorkspace} AND deleted = 0 AND ${kind}`;
+  const [artifacts, tensors] = ["startsWith(kind, 'artifact:')", "NOT startsWith(kind, 'artifact:')"].map(stored);
+  const some = (what: Beside, name: string, from: string): string =>
+    `SELECT DISTINCT '${what}' AS what, toString(${name}) AS name FROM ${from}`;
+  const query = {
+    sql: [
+      some("faults", "group_key", `${database}.faults WHERE ${inGroups}`),
+      some("files", "group_key", `${database}.spans WHERE ${inGroups} AND span_id IN (${tensors})`),
+      some("files", "group_key", `${database}.snapshots WHERE ${inGroups} AND span_id IN (${tensors})`),
+      some("files", "span_id", `(${artifacts}) WHERE span_id IN {runs:Array(String)}`),
+      some(
+        "files",
+        "group_key",
+        `${database}.aliases FINAL WHERE ${ofWorkspace} AND ${inGroups} AND alias IN (${artifacts})`,
+      ),
+      some("commands", "run_id", `${database}.commands WHERE ${ofWorkspace} AND run_id IN {runs:Array(String)}`),
+    ].join(" UNION ALL "),
+    params: { workspace, groups, runs },
+  };
+  return readRows(store, { what: word<Beside>(), name: text }, query, options);
 }

@@ -124,6 +124,23 @@ export function streamRecords(
   return streamRows(store, recordRow, recordRowsQuery(store.database, { ...everyRecord, groups }, within), options);
 }
 
+/** The rows of the groups of several runs: one run after the other, each in the order of arrival. */
+export function streamRunRecords(
+  store: Store,
+  runs: readonly (readonly string[])[],
+  options: ReadOptions = {},
+): AsyncGenerator<RecordRow> {
+  const groups = runs.flat();
+  const places = runs.flatMap((keys, place) => keys.map(() => place));
+  const { sql, params } = recordRowsQuery(
+    store.database,
+    { ...everyRecord, groups },
+    { sql: "1", params: {} },
+    { before: "transform(r_group, {groups:Array(String)}, {places:Array(UInt32)}, toUInt32(0))" },
+  );
+  return streamRows(store, recordRow, { sql, params: { ...params, places } }, options);
+}
+
 /** The groups with rows of the journal records between two, both included. */
 export function readGroupsBetween(
   store: Store,
@@ -168,6 +185,14 @@ export function readRecordSizes(store: Store, groups: readonly string[], options
   );
 }
 
+/** How many rows each group has. */
+export function readGroupSizes(store: Store, groups: readonly string[], options: ReadOptions = {}) {
+  const of = (table: string): string =>
+    `SELECT toString(group_key) AS key, count() AS part FROM ${store.database}.${table} WHERE ${inGroups} GROUP BY key`;
+  const sql = `SELECT key, toUInt32(sum(part)) AS rows FROM (${recordTables.map(of).join(" UNION ALL ")}) GROUP BY key`;
+  return readRows(store, { key: text, rows: int }, { sql, params: { groups } }, options);
+}
+
 function pagePlacesQuery(database: string, page: RecordPage): Query {
   const order = page.descending ? "DESC" : "ASC";
   const behind = page.after === null ? "" : `AND (${placeOrder}) ${page.descending ? "<" : ">"} ${placeParams("a")}`;
@@ -207,7 +232,7 @@ function recordRowsQuery(
   database: string,
   filter: RecordFilter,
   within: Required<Query>,
-  { isDescending = false, isCut = false } = {},
+  { isDescending = false, isCut = false, before = "" } = {},
 ): Query {
   const of = (kind: RecordKind): string => {
     const source: RecordSource = recordKinds[kind];
@@ -224,7 +249,7 @@ function recordRowsQuery(
   return {
     sql: `SELECT r_kind AS kind, r_group AS group_key, r_protocol AS protocol, r_type AS type, r_worker AS worker,
         r_seq AS seq, r_ts AS ts_ns, ${placeOrder}, flags, extra, r_raw AS raw, r_cells AS cells${isCut ? ", bytes" : ""}
-      FROM (${isCut ? cutRows(rows) : rows}) ORDER BY ${sortedBy(order)}, r_place
+      FROM (${isCut ? cutRows(rows) : rows}) ORDER BY ${before === "" ? "" : `${before}, `}${sortedBy(order)}, r_place
       SETTINGS max_block_size = ${blockRowsMax}`,
     params: {
       ...paramsOf(filter),
