@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FileBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { type OpenServer, openServer } from "#server/http/open-server.testing.ts";
+import { freePort } from "../../tests/support/free-port.ts";
 import { createProgram } from "./program.ts";
 import { runInTest } from "./run-cli.testing.ts";
 
@@ -384,5 +385,16 @@ describe("the other commands", () => {
     expect([good.code, good.out]).toEqual([0, expect.stringContaining("is ready")]);
     const bad = await runInTest(["doctor", "--data", join(import.meta.filename, "data")]);
     expect([bad.code, bad.out]).toEqual([1, expect.stringContaining("cannot be written")]);
+  });
+
+  it("doctor says that a server that was named is away", async () => {
+    const away = `http://127.0.0.1:${await freePort()}`;
+    const sentence = `no Tributary answers at ${away}`;
+    const flag = await runInTest(["doctor", "--server", away, "--data", folder]);
+    expect([flag.code, flag.out]).toEqual([1, expect.stringContaining(sentence)]);
+    const variable = await runInTest(["doctor", "--data", folder], { env: { TRIBUTARY_SERVER: away } });
+    expect([variable.code, variable.out]).toEqual([1, expect.stringContaining(sentence)]);
+    const none = await runInTest(["doctor", "--data", folder], { env: { TRIBUTARY_HTTP: away.slice(7) } });
+    expect(none.out).toContain("is free");
   });
 });

@@ -13,7 +13,7 @@ import { answers } from "#cli/connect.ts";
 import { type Context, paint } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatBytes } from "#cli/format.ts";
-import { addConnectOptions, addJsonOption, type SharedOptions, toConfig } from "#cli/options.ts";
+import { addConnectOptions, addJsonOption, type SharedOptions, toConfig, toOwnUrl } from "#cli/options.ts";
 import { keyFor } from "#cli/own-key.ts";
 import { findPortOwner } from "#cli/port-owner.ts";
 import { printJson, printLine } from "#cli/print.ts";
@@ -43,7 +43,9 @@ export function addDoctor(program: Command, context: Context): void {
       ...(await checkServices(config)),
       ...(running
         ? await checkServer(createClient(config.server, keyFor(config, config.server)))
-        : await checkPorts(config)),
+        : isElsewhere(config, options)
+          ? [sayAway(config)]
+          : await checkPorts(config)),
     ];
     if (options.json) printJson(context, findings);
     else for (const finding of findings) printFinding(context, finding);
@@ -112,6 +114,16 @@ const confinements: Readonly<Record<Confinement, string>> = {
 /** What there is beside the fences that are always there; a system that offers less is not wrong. */
 async function checkConfinement(): Promise<Finding> {
   return { what: "Engine's confinement", ok: true, detail: confinements[await findConfinement()], hint: "" };
+}
+
+/** Whether a server was named. If none was, there need not be one, and the ports of this machine are for it. */
+function isElsewhere(config: Config, options: SharedOptions): boolean {
+  return options.server !== undefined || config.server !== toOwnUrl(config);
+}
+
+function sayAway({ server }: Config): Finding {
+  const hint = "Look at the address, and whether the server runs: tributary up starts one.";
+  return { what: "Server", ok: false, detail: `no Tributary answers at ${server}`, hint };
 }
 
 async function checkServer(client: Client): Promise<Finding[]> {
