@@ -30,6 +30,10 @@ interface EvenParts {
   readonly width: number;
 }
 
+/** Any number of points below this can be added up. What is beyond is added up as this part of itself. */
+const addedMax = 2 ** 990;
+const partOfLarge = 2 ** -64;
+
 export class BucketFiller {
   /** Those that a bucket's first or last point may be of. */
   private shares: Share[] = [];
@@ -44,6 +48,8 @@ export class BucketFiller {
   private readonly min: Float64Array;
   private readonly max: Float64Array;
   private readonly sum: Float64Array;
+  /** Of the few buckets that have values too large to be added up. */
+  private readonly largeSum = new Map<number, number>();
   private readonly finite: Uint32Array;
   private readonly nan: Uint32Array;
   private readonly posInf: Uint32Array;
@@ -155,7 +161,8 @@ export class BucketFiller {
       if ((part < size ? part : size - 1) !== bucket || x < last) break;
       // Of points at one position the later one is the last, unless rounding made the positions equal.
       if (x === last && Math.abs(x) > Number.MAX_SAFE_INTEGER) break;
-      if (value - value !== 0 || ((flags[point] as number) & noValue) !== 0) break;
+      // Nor is what is not finite.
+      if (!(Math.abs(value) <= addedMax) || ((flags[point] as number) & noValue) !== 0) break;
       last = x;
       lastPoint = point;
       if (value < least) least = value;
@@ -196,7 +203,8 @@ export class BucketFiller {
     }
     if (value < (this.min[bucket] as number)) this.min[bucket] = value;
     if (value > (this.max[bucket] as number)) this.max[bucket] = value;
-    this.sum[bucket] = (this.sum[bucket] as number) + value;
+    if (Math.abs(value) <= addedMax) this.sum[bucket] = (this.sum[bucket] as number) + value;
+    else this.largeSum.set(bucket, (this.largeSum.get(bucket) ?? 0) + value * partOfLarge);
     this.finite[bucket] = (this.finite[bucket] as number) + 1;
   }
 
@@ -219,6 +227,15 @@ export class BucketFiller {
     counts[bucket] = (counts[bucket] as number) + 1;
   }
 
+  private meanOf(bucket: number, finite: number): number {
+    const mean = (this.sum[bucket] as number) / finite;
+    const large = this.largeSum.get(bucket);
+    if (large === undefined) return mean;
+    // Rounding must not carry the mean of the greatest doubles beyond them.
+    const whole = large / finite / partOfLarge + mean;
+    return Math.max(this.min[bucket] as number, Math.min(whole, this.max[bucket] as number));
+  }
+
   finish(xBase: bigint, tBase: bigint): BucketColumns {
     const columns = new BucketColumns();
     const base = { x: halves(xBase), t: halves(tBase) };
@@ -238,7 +255,7 @@ export class BucketFiller {
       const finite = this.finite[bucket] as number;
       columns.min.push(finite === 0 ? null : (this.min[bucket] as number));
       columns.max.push(finite === 0 ? null : (this.max[bucket] as number));
-      columns.mean.push(finite === 0 ? null : (this.sum[bucket] as number) / finite);
+      columns.mean.push(finite === 0 ? null : this.meanOf(bucket, finite));
       columns.nan.push(this.nan[bucket] as number);
       columns.posInf.push(this.posInf[bucket] as number);
       columns.negInf.push(this.negInf[bucket] as number);

@@ -2,6 +2,7 @@
 
 import type { Store } from "#store/store.ts";
 import { smallMembers } from "./cut-text.ts";
+import { sumNs } from "./exact-sums.ts";
 import { inGroups } from "./group-scope.ts";
 import {
   decimal,
@@ -62,8 +63,8 @@ export type ComparedSpan = RowOf<typeof comparedSpan>;
 export function readComparedSpans(store: Store, groups: Groups): Promise<ComparedSpan[]> {
   const { database } = store;
   return readRows(store, comparedSpan, {
-    sql: `SELECT run, name, toUInt32(count()) AS count, sum(wall) AS wall_ns,
-        if(count(gpu) = 0, NULL, sum(gpu)) AS gpu_ns, toInt64(quantileExactLow(0.5)(wall)) AS p50_ns
+    sql: `SELECT run, name, toUInt32(count()) AS count, ${sumNs("wall")} AS wall_ns,
+        ${sumNs("gpu")} AS gpu_ns, toInt64(quantileExactLow(0.5)(wall)) AS p50_ns
       FROM (
         SELECT ${runOf} AS run, toString(name) AS name, end_ns - start_ns AS wall, gpu_ns AS gpu
         FROM ${database}.spans WHERE ${inGroups}

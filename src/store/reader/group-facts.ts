@@ -9,6 +9,7 @@ import type { Store } from "#store/store.ts";
 import { type GroupScope, inScope, ofKind, scopeParams } from "./group-scope.ts";
 import {
   flag,
+  float,
   int,
   nullable,
   type RowOf,
@@ -51,7 +52,8 @@ export interface GroupFacts extends RowOf<typeof groupRow> {
 const timesRow = { groupKey: text, firstNs: nullable(senderNs), lastNs: nullable(senderNs), receivedNs: serverNs };
 type Times = RowOf<typeof timesRow>;
 const countRow = { groupKey: text, count: int };
-const sequenceRow = { groupKey: text, duplicates: int, missing: int };
+/** One hole may be as wide as 64 bits. */
+const sequenceRow = { groupKey: text, duplicates: int, missing: float };
 
 /** By key. A launch is not a run, its lines say what was planned: it is left out, and so is what was deleted. */
 export async function readGroupFacts(store: Store, scope: GroupScope): Promise<GroupFacts[]> {
@@ -141,7 +143,7 @@ function nonfiniteSql(database: string, scope: GroupScope): string {
  * is missing when no range below the greatest one covers it, as `query/xtrack/sequences.ts` counts them one by one.
  */
 function sequencesSql(database: string, scope: GroupScope): string {
-  return `SELECT group_key AS groupKey, toUInt32(sum(duplicates)) AS duplicates, toUInt32(sum(hole)) AS missing FROM (
+  return `SELECT group_key AS groupKey, toUInt32(sum(duplicates)) AS duplicates, toFloat64(sum(toInt128(hole))) AS missing FROM (
       SELECT group_key, r.duplicates AS duplicates, greatest(0, first_seq - 1 - greatest(0, max(last_seq) OVER (
         PARTITION BY group_key, worker, incarnation ORDER BY first_seq, last_seq
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING))) AS hole
@@ -156,6 +158,6 @@ function sequencesSql(database: string, scope: GroupScope): string {
 
 /** XTrack events that never came, of all runs. */
 export async function readMissing(store: Store): Promise<number> {
-  const sql = `SELECT toUInt32(sum(missing)) FROM (${sequencesSql(store.database, { workspace: "" })})`;
-  return (await readValue(store, int, { sql, params: { prefix: "" } })) ?? 0;
+  const sql = `SELECT sum(missing) FROM (${sequencesSql(store.database, { workspace: "" })})`;
+  return (await readValue(store, float, { sql, params: { prefix: "" } })) ?? 0;
 }

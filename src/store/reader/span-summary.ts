@@ -1,6 +1,7 @@
 // Time by span name, of Cirron spans and Semantiva nodes together.
 
 import type { Store } from "#store/store.ts";
+import { sumNs } from "./exact-sums.ts";
 import { allOf, inGroups } from "./group-scope.ts";
 import { decimal, int, nullable, type RowOf, readRows, text } from "./native-rows.ts";
 import { type TimeWindow, windowParams } from "./time-window.ts";
@@ -39,10 +40,10 @@ export function readSpanSummary(store: Store, window: TimeWindow, byRank: boolea
   const nodeInside = whole ? nodeWall : `least(${nodeWall}, greatest(0, ${to} - ${from}))`;
   const rank = byRank ? "rank" : "CAST(NULL, 'Nullable(Int32)')";
   return readRows(store, summaryRow, {
-    sql: `SELECT name, ${rank} AS rank, toUInt32(count()) AS count, sum(inside) AS wall_ns,
+    sql: `SELECT name, ${rank} AS rank, toUInt32(count()) AS count, ${sumNs("inside")} AS wall_ns,
         -- Where a child of any span of this name outlives it, or its children overlap, there is no time of its own.
-        if(max(loose) = 1, NULL, sum(self)) AS self_ns,
-        sum(cpu) AS cpu_ns, sum(gpu) AS gpu_ns, toUInt32(count(gpu)) AS gpu_count,
+        if(max(loose) = 1, NULL, ${sumNs("self")}) AS self_ns,
+        ${sumNs("cpu")} AS cpu_ns, ${sumNs("gpu")} AS gpu_ns, toUInt32(count(gpu)) AS gpu_count,
         max(wall) AS max_ns,
         toInt64(quantileExactLow(0.5)(wall)) AS p50_ns, toInt64(quantileExactLow(0.95)(wall)) AS p95_ns,
         toInt64(quantileExactLow(0.99)(wall)) AS p99_ns,
@@ -57,7 +58,7 @@ export function readSpanSummary(store: Store, window: TimeWindow, byRank: boolea
         LEFT JOIN (
           -- By hash: texts took a third longer to group and to join.
           SELECT sipHash64(assumeNotNull(parent_id)) AS parent, min(start_ns) AS first, max(end_ns) AS last,
-            sum(greatest(0, ${to} - ${from})) AS inside
+            ${sumNs(`greatest(0, ${to} - ${from})`)} AS inside
           FROM ${database}.spans WHERE ${inWindow} AND isNotNull(parent_id) GROUP BY parent) AS c
           ON c.parent = s.id
         UNION ALL

@@ -93,7 +93,7 @@ function readAtPlaces(series: PlotSeries, places: Places): RunAtPlaces {
 type Summary = (values: readonly number[]) => number | null;
 
 const mean: Summary = (values) =>
-  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+  values.length === 0 ? null : values.reduce((sum, value) => sum + value / values.length, 0);
 const least: Summary = (values) => (values.length === 0 ? null : smallestOf(values));
 const greatest: Summary = (values) => (values.length === 0 ? null : largestOf(values));
 
