@@ -10,6 +10,18 @@ export function toAudit(
   detail: unknown,
   atNs: bigint,
 ): StateChange {
-  const row = { workspace, at_ns: atNs, author, action, subject, detail: JSON.stringify(detail), version: atNs };
+  return toAuditOfText(workspace, author, action, subject, JSON.stringify(detail), atNs);
+}
+
+/** The same with the detail as JSON text. */
+export function toAuditOfText(
+  workspace: string,
+  author: string,
+  action: string,
+  subject: string,
+  detail: string,
+  atNs: bigint,
+): StateChange {
+  const row = { workspace, at_ns: atNs, author, action, subject, detail, version: atNs };
   return { table: "audit", row };
 }

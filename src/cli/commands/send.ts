@@ -5,6 +5,7 @@ import { Argument, type Command } from "commander";
 import { CommandType, type Command as SentCommand } from "#api/contract/command.ts";
 import { wordsOf } from "#api/contract/scalar.ts";
 import { given } from "#base/given.ts";
+import { parseTyped } from "#base/json/as-typed.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
@@ -71,16 +72,10 @@ function describe({ run, type, state, note }: SentCommand, isJoined: boolean): s
   return `${isJoined ? `${run}: ` : ""}${type} ${state}${note === "" ? "" : `: ${note}`}`;
 }
 
-/** A number goes out with the digits it was typed with. */
-function keepNumber(_: string, value: unknown, { source = "" }: { source?: string }): unknown {
-  const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
-  return typeof value === "number" ? rawJSON(source) : value;
-}
-
 function parsePayload(text: string | undefined): Record<string, unknown> | undefined {
   if (text === undefined) return undefined;
   try {
-    const payload: unknown = JSON.parse(text, keepNumber as (key: string, value: unknown) => unknown);
+    const payload: unknown = parseTyped(text);
     if (typeof payload === "object" && payload !== null && !Array.isArray(payload))
       return payload as Record<string, unknown>;
   } catch {

@@ -9,7 +9,7 @@ import { type CommandStep, fromCommandRow, toStateChange } from "#control/comman
 import type { WorkerNews } from "#control/confirm.ts";
 import { Control, type ControlPorts } from "#control/control.ts";
 import type { AppliedInput } from "#intake/gathering.ts";
-import { toAudit } from "#model/audit.ts";
+import { toAuditOfText } from "#model/audit.ts";
 import { groupKinds, groupPrefix } from "#model/group-key.ts";
 import type { GroupName } from "#model/names.ts";
 import type { StateChange } from "#model/state-tables.ts";
@@ -112,8 +112,10 @@ function toAuditLine(step: CommandStep, atNs: bigint): StateChange {
   const { workspace, author, cmdId, runId, type, payload, state } = step;
   const action = state === "queued" ? "command_sent" : "command_cancelled";
   const reason = state === "queued" && step.reason !== "" ? { reason: step.reason } : {};
-  const detail = { run: runId, type, payload: JSON.parse(payload) as unknown, ...reason };
-  return toAudit(workspace, author, action, cmdId, detail, atNs);
+  // The payload is strict JSON, and its whole numbers may be longer than a double holds.
+  const members = JSON.stringify({ run: runId, type, ...reason });
+  const detail = `${members.slice(0, -1)},"payload":${payload}}`;
+  return toAuditOfText(workspace, author, action, cmdId, detail, atNs);
 }
 
 export function toSteps(changes: readonly StateChange[]): CommandStep[] {

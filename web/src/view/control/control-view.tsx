@@ -3,6 +3,7 @@
 import { useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { Command, CommandBody, CommandType } from "#api/contract/command.ts";
+import { parseTyped } from "#base/json/as-typed.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
 import { useRunApi, useRunClock, useRunMetrics } from "../../clock/run-clock.tsx";
 import { useChange } from "../../data/use-api.ts";
@@ -212,7 +213,7 @@ function History({ commands }: { readonly commands: readonly Command[] }) {
 
 function parseObject(text: string): Record<string, unknown> | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseTyped(text);
     return typeof value === "object" && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : null;
