@@ -55,22 +55,24 @@ class Waiting implements TrackSink {
   }
 
   addPoints(rows: PointColumns, from: number, to: number, receivedNs: ServerNs): void {
-    for (let row = from; row < to; row++) {
+    this.heard.addPoints(rows, from, to, receivedNs);
+    // The others would be dropped in a moment.
+    for (let row = Math.max(from, to - waitingMax / 2); row < to; row++) {
       const point = pointAt(rows, row);
       this.keep((track) => track.addPoint(point, receivedNs));
     }
   }
 
   addStep(step: TrackStep, receivedNs: ServerNs): void {
-    this.keep((track) => track.addStep(step, receivedNs));
+    this.take((track) => track.addStep(step, receivedNs));
   }
 
   addWait(worker: WorkerId, ns: number): void {
-    this.keep((track) => track.addWait(worker, ns));
+    this.take((track) => track.addWait(worker, ns));
   }
 
   addCheckpoint(tsNs: SenderNs): void {
-    this.keep((track) => track.addCheckpoint(tsNs));
+    this.take((track) => track.addCheckpoint(tsNs));
   }
 
   giveTo(track: RunTrack): void {
@@ -78,8 +80,12 @@ class Waiting implements TrackSink {
     track.noteNonfinite(this.heard);
   }
 
-  private keep(gift: (track: RunTrack) => void): void {
+  private take(gift: (track: RunTrack) => void): void {
     gift(this.heard);
+    this.keep(gift);
+  }
+
+  private keep(gift: (track: RunTrack) => void): void {
     this.gifts.push(gift);
     if (this.gifts.length > waitingMax) this.gifts.splice(0, waitingMax / 2);
   }

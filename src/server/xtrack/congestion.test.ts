@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { Congestion, flyingBytesMax } from "./congestion.ts";
-import type { IntakeCounters } from "./frame-stream.ts";
 import { IntakeSink } from "./intake-sink.ts";
+import type { IntakeCounters } from "./ports.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

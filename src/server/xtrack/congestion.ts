@@ -3,7 +3,7 @@
 // to wait: a sender faster than the disk then meets a full socket, and nothing is lost. That ends when the disk gets no further.
 // Then workers without acks are read on and lose events, because a full disk must not stop a training.
 
-import type { IntakeCounters } from "./frame-stream.ts";
+import type { IntakeCounters } from "./ports.ts";
 
 /** Bytes of records on their way to the disk, beyond which nothing more is decoded for it: about two of its writes. */
 export const flyingBytesMax: number = 16 * 1024 * 1024;

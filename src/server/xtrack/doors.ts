@@ -14,10 +14,9 @@ import {
   type ConnectionRules,
   createConnectionCounters,
 } from "./connection.ts";
-import type { IntakeCounters, IntakeSinkOptions } from "./frame-stream.ts";
 import { IntakeSink } from "./intake-sink.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";
-import type { CommandDesk, Gate } from "./ports.ts";
+import type { CommandDesk, Gate, IntakeCounters, IntakeSinkOptions } from "./ports.ts";
 import type { PresenceBook } from "./presence.ts";
 import { createSocketServer, type ListenAddress, type SocketServer } from "./sockets.ts";
 import { createWebSocketDoor, type WebSocketDoor } from "./web-socket.ts";

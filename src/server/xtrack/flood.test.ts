@@ -31,7 +31,10 @@ it("loses nothing of workers that send faster than the disk takes, though they d
   await Promise.all(workers.map(send));
   expect(collector.counters.pauses).toBeGreaterThan(0);
   expect(collector.intake.counters).toMatchObject({ lost: 0, gatheredBytes: 0, flyingBytes: 0, heldBytes: 0 });
-  expect(rowsOf(collector.applied, "metrics").length).toBe(workers.length * events);
+  const rows = rowsOf(collector.applied, "metrics");
+  expect(rows.length).toBe(workers.length * events);
+  expect(new Set(rows.map(({ worker, seq }) => `${worker} ${seq}`)).size).toBe(rows.length);
+  expect(rows.filter(({ seq, step, value }) => Number(seq) !== Number(step) + 1 || Number(step) !== value)).toEqual([]);
   await server.close();
   await collector.close();
   await rm(dir, { recursive: true });

@@ -5,48 +5,16 @@
 // Small pieces go together with those of other streams, see gatherer.ts.
 
 import type { Decoded } from "#intake/input-kind.ts";
-import type { Submitted } from "#intake/sequencer.ts";
 import { toDecodedFrames, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
-import type { RunId, Workspace } from "#model/names.ts";
 import { QuietQuota } from "#server/quiet-quota.ts";
-import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
+import type { Share } from "#server/unfinished-bytes.ts";
 import { findLooseAcks } from "#wire/xtrack/loose-acks.ts";
 import { type DecodedXtrack, decodeXtrack, type StreamChunk, XtrackStream } from "#wire/xtrack/stream.ts";
 import { type Gatherer, smallPieceBytes } from "./gatherer.ts";
 import type { IntakeSink } from "./intake-sink.ts";
+import { giveBack, type Lent, lendMemory, toLent } from "./lent-memory.ts";
 import { findAsk, findSpeakers, type Speaker, toOutcomes } from "./outcomes.ts";
 import type { EventOutcome, StreamEnd, StreamEvents, StreamOrigin } from "./ports.ts";
-
-export interface IntakeSinkOptions {
-  submit(input: XtrackFramesInput, decoded?: Decoded): Submitted;
-  /** Whether a record of so many bytes finds room, besides what is kept for those who send little. */
-  hasRoom(bytes: number): boolean;
-  nowNs(): bigint;
-  /** The run under which a run's records are kept, by the id that its worker uses. */
-  runOf(workspace: Workspace, runId: RunId): string;
-  /** Somebody looks at the run, by the id that its worker uses, while it goes on. */
-  isFollowed(workspace: Workspace, runId: RunId): boolean;
-  readonly frameBytesMax: number;
-  /** Counts the bytes of frames that are not whole yet, with those of everybody else. */
-  readonly unfinished: UnfinishedBytes;
-  /** How many bytes of all streams may wait, to be decoded or for the disk, before workers are left unread. */
-  readonly gatheredBytesMax: number;
-  /** How many bytes of all streams may wait because the journal had no room for them. */
-  readonly heldBytesMax: number;
-}
-
-export interface IntakeCounters {
-  records: number;
-  events: number;
-  /** Events that were lost because there was no room. */
-  lost: number;
-  /** Waiting to be decoded. */
-  gatheredBytes: number;
-  /** On their way to the disk. */
-  flyingBytes: number;
-  /** Decoded, waiting for room in the journal. */
-  heldBytes: number;
-}
 
 /** Who keeps records that the journal had no room for. */
 export interface RecordHolder {
@@ -56,24 +24,39 @@ export interface RecordHolder {
   offerHeld(): number;
 }
 
-export interface FrameRecord {
-  readonly input: XtrackFramesInput;
+export interface FrameRecord extends HeldRecord {
   readonly decoded: DecodedXtrack;
-  readonly outcomes: readonly EventOutcome[];
 }
 
 /** A held record is decoded again when it is offered again: its columns would take more than its bytes. */
 interface HeldRecord {
   readonly input: XtrackFramesInput;
   readonly outcomes: readonly EventOutcome[];
+  /** Memory of its bytes that is used again once it is applied. */
+  readonly lent: Lent | null;
 }
 
-type Decoding = Generator<void, StreamChunk | null>;
+interface Decoding {
+  readonly steps: Generator<void, StreamChunk | null>;
+  readonly memory: Uint8Array | null;
+}
 
 /** Outside of the class: a function made there would keep the record and its columns until it is applied. */
+function giveBackWhen(applied: Promise<unknown>, lent: Lent | null): void {
+  applied.then(() => giveBack(lent), ignore);
+}
+
 function ignore(): void {}
 
+function join(chunks: readonly Uint8Array[]): Uint8Array {
+  return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
+}
+
+/** More than this does not wait for the record before it. */
 const gatherBytesMax = 256 * 1024;
+/** How much is put together at most, with a frame of which a little has come. */
+const joinedBytesMax = 512 * 1024;
+const joinedPendingBytesMax = 64 * 1024;
 /** How long records may wait for room when the server shuts down. */
 const shutdownMs = 2000;
 /** A connection may speak for many workers of many runs, but whoever makes up names must not fill our memory. */
@@ -171,7 +154,7 @@ export class FrameStream implements RecordHolder {
     const timer = how === "shutdown" ? setTimeout(() => this.giveUp(), shutdownMs) : undefined;
     this.askForTurn();
     await this.settled();
-    this.take(this.source.finish());
+    this.take(this.source.finish(), null);
     await this.settled();
     clearTimeout(timer);
     this.arriving.close();
@@ -222,22 +205,29 @@ export class FrameStream implements RecordHolder {
   }
 
   private takeGathered(): void {
+    const pendingBytes = this.source.pendingBytes;
     let count = 0;
     let bytes = 0;
-    while (count < this.gathered.length && bytes < gatherBytesMax)
-      bytes += (this.gathered[count++] as Uint8Array).length;
+    for (const { length } of this.gathered) {
+      if (count > 0 && pendingBytes + bytes + length > joinedBytesMax) break;
+      bytes += length;
+      count++;
+    }
     if (count === 0) return;
     const chunks = this.gathered.splice(0, count);
     this.chunksJoined = count;
     this.gatheredBytes -= bytes;
     this.sink.counters.gatheredBytes -= bytes;
-    const joined = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
     const framesBefore = this.frames;
-    if (this.isShareable(joined.length)) this.share(joined);
+    if (this.isShareable(bytes)) this.share(join(chunks));
     else {
       // A piece that waits there came before this one.
       this.gatherer?.flush();
-      this.decodeOn(this.source.pushInSteps(joined));
+      // What a large frame brings is put behind the rest of it, wherever that lies.
+      const memory = pendingBytes > joinedPendingBytesMax ? null : lendMemory(pendingBytes + bytes);
+      const { source } = this;
+      const steps = memory === null ? source.pushInSteps(join(chunks)) : source.pushInto(memory, chunks);
+      this.decodeOn({ steps, memory });
       return;
     }
     this.framesTaken = this.frames - framesBefore;
@@ -246,10 +236,10 @@ export class FrameStream implements RecordHolder {
 
   /** Goes on until there is a pause, which only large frames have. */
   private decodeOn(decoding: Decoding): void {
-    const step = decoding.next();
+    const step = decoding.steps.next();
     this.decoding = step.done === true ? undefined : decoding;
     if (step.done !== true) return;
-    this.take(step.value);
+    this.take(step.value, toLent(decoding.memory));
     this.endPiece();
   }
 
@@ -280,11 +270,13 @@ export class FrameStream implements RecordHolder {
     gatherer.add(chunk, () => this.land(body.length, outcomes));
   }
 
-  private take(chunk: StreamChunk | null): void {
-    if (chunk === null) return;
+  private take(chunk: StreamChunk | null, lent: Lent | null): void {
+    const firstReported = chunk === null ? undefined : this.hear(chunk);
+    if (chunk === null || chunk.isEmpty || this.origin.isHeardOnly) {
+      giveBack(lent);
+      return;
+    }
     const { decoded, body, offset, currentRun, file } = chunk;
-    const firstReported = this.hear(chunk);
-    if (chunk.isEmpty || this.origin.isHeardOnly) return;
     const { workspace, transport, source, runOverride } = this.origin;
     const arrival = { workspace, transport, source, runOverride, imported: false };
     const receivedNs = this.sink.options.nowNs();
@@ -293,7 +285,7 @@ export class FrameStream implements RecordHolder {
     const { counters } = this.sink;
     counters.records++;
     counters.events += decoded.columns.length;
-    const record = { input, decoded, outcomes };
+    const record = { input, decoded, outcomes, lent };
     const decodedFrames = toDecodedFrames(input, decoded);
     if (this.held.length === 0 && this.mayPass(body.length) && this.submit(record, decodedFrames)) return;
     if (this.sink.hold(this, record)) this.keep(record);
@@ -333,8 +325,8 @@ export class FrameStream implements RecordHolder {
     this.events.onWorker(keptAs, wid);
   }
 
-  private keep({ input, outcomes }: HeldRecord): void {
-    this.held.push({ input, outcomes });
+  private keep({ input, outcomes, lent }: HeldRecord): void {
+    this.held.push({ input, outcomes, lent });
     this.heldBytes += input.body.length;
   }
 
@@ -346,7 +338,7 @@ export class FrameStream implements RecordHolder {
     this.flying++;
     this.flyingBytes += bytes;
     // When the disk fails, both promises reject; the record is offered again below.
-    submitted.applied.catch(ignore);
+    giveBackWhen(submitted.applied, record.lent);
     submitted.durable.then(
       () => this.land(bytes, record.outcomes),
       () => this.holdAgain(record),

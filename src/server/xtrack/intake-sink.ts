@@ -11,16 +11,10 @@ import type { Decoded } from "#intake/input-kind.ts";
 import type { Submitted } from "#intake/sequencer.ts";
 import { frameInputs, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import { Congestion } from "./congestion.ts";
-import {
-  type FrameRecord,
-  FrameStream,
-  type IntakeCounters,
-  type IntakeSinkOptions,
-  type RecordHolder,
-} from "./frame-stream.ts";
+import { type FrameRecord, FrameStream, type RecordHolder } from "./frame-stream.ts";
 import { Gatherer } from "./gatherer.ts";
 import { LossLedger, toLossBody } from "./loss-ledger.ts";
-import type { StreamEvents, StreamOrigin } from "./ports.ts";
+import type { IntakeCounters, IntakeSinkOptions, StreamEvents, StreamOrigin } from "./ports.ts";
 import { PresenceBook } from "./presence.ts";
 import { Turns } from "./turns.ts";
 

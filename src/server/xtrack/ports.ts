@@ -2,7 +2,11 @@
 
 import type { Caller } from "#api/handler.ts";
 import type { Control, WorkerAck } from "#control/control.ts";
+import type { Decoded } from "#intake/input-kind.ts";
+import type { Submitted } from "#intake/sequencer.ts";
+import type { XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import type { RunId, WorkerId, Workspace } from "#model/names.ts";
+import type { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 
 export type Transport = "tcp" | "unix" | "ws";
 
@@ -63,3 +67,34 @@ export interface Gate {
 
 /** The part of control that connections use. */
 export type CommandDesk = Pick<Control, "attach" | "hearAck">;
+
+export interface IntakeSinkOptions {
+  submit(input: XtrackFramesInput, decoded?: Decoded): Submitted;
+  /** Whether a record of so many bytes finds room, besides what is kept for those who send little. */
+  hasRoom(bytes: number): boolean;
+  nowNs(): bigint;
+  /** The run under which a run's records are kept, by the id that its worker uses. */
+  runOf(workspace: Workspace, runId: RunId): string;
+  /** Somebody looks at the run, by the id that its worker uses, while it goes on. */
+  isFollowed(workspace: Workspace, runId: RunId): boolean;
+  readonly frameBytesMax: number;
+  /** Counts the bytes of frames that are not whole yet, with those of everybody else. */
+  readonly unfinished: UnfinishedBytes;
+  /** How many bytes of all streams may wait, to be decoded or for the disk, before workers are left unread. */
+  readonly gatheredBytesMax: number;
+  /** How many bytes of all streams may wait because the journal had no room for them. */
+  readonly heldBytesMax: number;
+}
+
+export interface IntakeCounters {
+  records: number;
+  events: number;
+  /** Events that were lost because there was no room. */
+  lost: number;
+  /** Waiting to be decoded. */
+  gatheredBytes: number;
+  /** On their way to the disk. */
+  flyingBytes: number;
+  /** Decoded, waiting for room in the journal. */
+  heldBytes: number;
+}

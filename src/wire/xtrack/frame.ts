@@ -12,8 +12,9 @@
 // what is skipped leaves it at once, but for the first bytes that are kept to be shown.
 //
 // Ownership: a pushed chunk belongs to the framer. Bytes that were delivered are never written again, so views of
-// them stay good for as long as the caller holds them.
+// them stay good for as long as the caller holds them; of lent memory, until the caller uses it again.
 
+import { copyBytes } from "#base/copy-bytes.ts";
 import {
   CandidateJudge,
   findJsonTrouble,
@@ -67,6 +68,8 @@ export class Framer {
   private at = 0;
   private end = 0;
   private owned = false;
+  /** The bytes are the caller's again once they are read. */
+  private isLent = false;
   private ended = false;
   private synced = true;
   private rangeOffset = 0;
@@ -110,6 +113,7 @@ export class Framer {
       this.base += this.at;
       this.bytes = chunk;
       this.owned = false;
+      this.isLent = false;
       this.at = 0;
       this.end = chunk.length;
       return;
@@ -119,12 +123,32 @@ export class Framer {
     this.end += chunk.length;
   }
 
-  /** Drops the bytes once all of them are read: a connection may stay silent for hours. */
+  /** As `push` of several pieces, put together in memory that is lent: it has room for them and for what is held. */
+  pushInto(memory: Uint8Array, pieces: readonly Uint8Array[]): void {
+    copyBytes(this.bytes, this.at, this.end, memory, 0);
+    let end = this.end - this.at;
+    for (const piece of pieces) {
+      copyBytes(piece, 0, piece.length, memory, end);
+      end += piece.length;
+    }
+    this.base += this.at;
+    this.bytes = memory;
+    this.owned = false;
+    this.isLent = true;
+    this.at = 0;
+    this.end = end;
+  }
+
+  /** Drops the bytes once all of them are read: a connection may stay silent for hours. Of lent memory nothing is kept. */
   letGo(): void {
-    if (this.at < this.end) return;
+    if (this.at < this.end) {
+      if (this.isLent) this.moveHeld(this.end - this.at);
+      return;
+    }
     this.base += this.at;
     this.bytes = noBytes;
     this.owned = false;
+    this.isLent = false;
     this.at = 0;
     this.end = 0;
   }
@@ -298,6 +322,7 @@ export class Framer {
     this.at = 0;
     this.bytes = moved;
     this.owned = true;
+    this.isLent = false;
   }
 }
 

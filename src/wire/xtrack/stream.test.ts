@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { atOnce } from "#base/turns.ts";
 import { rebuildAll } from "./decode-cases.testing.ts";
 import { EventColumns } from "./event-columns.ts";
 import { encodeFrame } from "./frames.testing.ts";
@@ -18,6 +19,27 @@ function run(stream: Uint8Array, cuts: readonly number[], options: StreamOptions
   const edges = [0, ...[...cuts].sort((a, b) => a - b), stream.length];
   const chunks = edges.slice(1).map((edge, i) => decoder.push(stream.slice(edges[i], edge)));
   return [...chunks, decoder.finish()].filter((chunk) => chunk !== null);
+}
+
+/** The same with two pieces at a time in memory that is used again for the next: its chunks are told of after that. */
+function runLent(stream: Uint8Array, cuts: readonly number[]): { chunks: StreamChunk[]; bodies: Uint8Array[] } {
+  const decoder = new XtrackStream();
+  const edges = [...new Set([0, ...cuts, stream.length])].sort((a, b) => a - b);
+  const memory = new Uint8Array(new SharedArrayBuffer(stream.length));
+  const chunks: StreamChunk[] = [];
+  const bodies: Uint8Array[] = [];
+  const take = (chunk: StreamChunk | null) => {
+    if (chunk === null) return;
+    chunks.push(chunk);
+    bodies.push(Uint8Array.from(chunk.body));
+  };
+  for (let i = 0; i + 1 < edges.length; i += 2) {
+    const pieces = edges.slice(i + 1, i + 3).map((edge, n) => stream.slice(edges[i + n], edge));
+    take(atOnce(decoder.pushInto(memory, pieces)));
+    memory.fill(0x31);
+  }
+  take(decoder.finish());
+  return { chunks, bodies };
 }
 
 /** What was decoded, in a form that can be compared. */
@@ -114,6 +136,27 @@ describe("XtrackStream", () => {
         const chunks = run(noisy, cuts);
         expect(all(chunks)).toEqual(whole);
         for (const chunk of chunks) expect(told(decodeXtrack(chunk))).toEqual(told(chunk.decoded));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("keeps nothing of memory that was lent, at any cuts", () => {
+    const metrics = Object.fromEntries(Array.from({ length: 8000 }, (_, at) => [`layer${at}`, at / 7]));
+    const large = encodeFrame("metric_batch", { seq: 7, ts: 7 }, { run_id: "r", step: 1, metrics });
+    const odd = frameOf('{"v":1,"t":"odd","m":{"seq":9,"ts":1.5},"p":{"run_id":"ü","deep":{"a":[1,"b"]}},"more":0.1}');
+    const refused = frameOf('{"v":1,"t":"metric","m":{"seq":9,"ts":1},"p":{"run_id":"r"}}');
+    const noisy = join(events.subarray(0, 30_000), odd, refused, large, new TextEncoder().encode("print"), metric(1));
+    const whole = all(run(noisy, []));
+    expect(whole.faults.length).toBeGreaterThan(1);
+    fc.assert(
+      fc.property(fc.array(fc.nat(noisy.length), { maxLength: 12 }), (cuts) => {
+        const { chunks, bodies } = runLent(noisy, cuts);
+        expect(all(chunks)).toEqual(whole);
+        for (const [at, body] of bodies.entries())
+          expect(told(decodeXtrack({ ...(chunks[at] as StreamChunk), body })).events).toEqual(
+            told((chunks[at] as StreamChunk).decoded).events,
+          );
       }),
       { numRuns: 25 },
     );

@@ -10,6 +10,7 @@
 //   - An API key is returned in `keys` and stands in no record. Text between frames is returned in `text`.
 //   - A pushed chunk belongs to the stream; `body` may be a view of it.
 
+import assert from "node:assert/strict";
 import { joinBytes } from "#base/join-bytes.ts";
 import { atOnce } from "#base/turns.ts";
 import type { Fault } from "#model/fault.ts";
@@ -117,6 +118,20 @@ export class XtrackStream {
   *pushInSteps(chunk: Uint8Array): Generator<void, StreamChunk | null> {
     if (this.greeting !== null) return this.pushGreeting(chunk, false);
     this.framer.push(chunk);
+    return yield* this.drainInSteps();
+  }
+
+  /**
+   * The same for several pieces, put together in memory that is lent: the chunk's body is a view of it, and nothing else
+   * keeps any of it. It has room for them and for the pending bytes.
+   */
+  *pushInto(memory: Uint8Array, pieces: readonly Uint8Array[]): Generator<void, StreamChunk | null> {
+    assert(this.greeting === null, "a stream with a greeting keeps its first bytes");
+    this.framer.pushInto(memory, pieces);
+    return yield* this.drainInSteps();
+  }
+
+  private *drainInSteps(): Generator<void, StreamChunk | null> {
     const gathered = this.gather();
     for (let large = gathered.drain(); large !== null; large = gathered.drain()) yield* large;
     return this.take(gathered);
