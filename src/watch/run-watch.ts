@@ -7,12 +7,8 @@ import { SparseMap } from "#base/sparse-map.ts";
 import { type PointColumns, pointAt } from "#judge/points.ts";
 import { RunTrack, type SeriesRoom, type TrackStep } from "#judge/track.ts";
 import type { GroupName, RunId, WorkerId, Workspace } from "#model/names.ts";
-import type { Sources } from "#query/sources.ts";
-import { readFirings } from "#store/reader/firings.ts";
-import { readFirstArrivals } from "#store/reader/track.ts";
-import type { Store } from "#store/store.ts";
-import { type Firing, fromFiringRow } from "./firing.ts";
-import { replayRun } from "./replay.ts";
+import type { Firing } from "./firing.ts";
+import { readSeenFirings, type SeenFirings } from "./seen-firings.ts";
 import type { TableSight } from "./table-rules.ts";
 
 /** Takes what has just arrived. */
@@ -28,16 +24,13 @@ export interface TrackSink {
 type RoomOf = (key: string) => SeriesRoom;
 
 const waitingMax = 2000;
-/** Of each series: as many as rules look back. */
-const rememberedPoints = 600;
-const firingsMax = 1000;
 /** A service that sends each request by itself has new groups all day. */
 const groupsMax = 64;
 /** Of a run with more workers the others count as having news. */
 const workersMax = 1024;
+/** A collector that sees something in a run that goes on says so again before this time is over. */
+const saysAgainNs = 30_000_000_000n;
 const endOfTime = 2n ** 63n - 1n;
-/** Runs that are read together. */
-const runsAtOnce = 64;
 
 /**
  * Takes what arrives until what is stored has been read. A run that began while it was watched has nothing stored, and
@@ -130,6 +123,8 @@ export class RunWatch {
   private isRenamed = false;
   /** Since when what a rule looks for is there, by rule. */
   readonly heldNs: SparseMap<string, bigint> = new SparseMap();
+  /** When another collector last said that it sees what a rule looks for, by rule. */
+  private readonly seenElsewhereNs = new SparseMap<string, bigint>();
   /** By rule, the newest first; also what was seen while the run was called otherwise. */
   private readonly firings = new SparseMap<string, Firing[]>();
   private readonly roomOf: RoomOf | undefined;
@@ -306,9 +301,8 @@ export class RunWatch {
   }
 
   /** What was seen of it before, here or by another collector. */
-  async readFirings({ store }: Pick<Sources, "store">): Promise<void> {
-    const filter = { workspace: this.workspace, runs: [this.runId], rule: null, limit: firingsMax };
-    for (const row of await readFirings(store, filter)) this.note(fromFiringRow(row));
+  async readFirings(seen: SeenFirings): Promise<void> {
+    for (const firing of await readSeenFirings(seen, this.workspace, [this.runId])) this.note(firing);
   }
 
   /** What a rule saw of it under its name, the newest first. */
@@ -319,6 +313,16 @@ export class RunWatch {
   /** Whether a rule has seen anything of it under any name. */
   hasFirings(rule: string): boolean {
     return this.firings.has(rule);
+  }
+
+  noteSeenElsewhere(rule: string, nowNs: ServerNs): void {
+    this.seenElsewhereNs.set(rule, nowNs);
+  }
+
+  /** Whether another collector sees what a rule looks for, which may be in rows that are not here. */
+  isSeenElsewhere(rule: string, nowNs: ServerNs): boolean {
+    const sinceNs = this.seenElsewhereNs.get(rule);
+    return sinceNs !== undefined && nowNs - sinceNs < saysAgainNs;
   }
 
   findFiring({ rule, id }: Firing): Firing | undefined {
@@ -335,53 +339,4 @@ export class RunWatch {
       known.sort((a, b) => Number(b.firedNs - a.firedNs)),
     );
   }
-}
-
-export interface LookedAt {
-  readonly run: RunWatch;
-  readonly groups: readonly string[];
-}
-
-/**
- * Reads what the store knows of runs of one workspace that are looked at for the first time: a few questions for many of
- * them, since a fleet that starts brings a thousand at once, and any question costs the engine as much as a large one.
- */
-export async function rememberRuns(
-  { store }: Pick<Sources, "store">,
-  looked: readonly LookedAt[],
-  keys: string,
-  nowNs: ServerNs,
-): Promise<void> {
-  for (const { run, groups } of looked) run.recognise(groups);
-  const fresh = await leaveStrange(
-    store,
-    looked.filter(({ run }) => !run.isRemembered),
-  );
-  for (let at = 0; at < fresh.length; at += runsAtOnce) {
-    const some = fresh.slice(at, at + runsAtOnce);
-    const runOfGroup = new Map(some.flatMap(({ run, groups }) => groups.map((group) => [group, run] as const)));
-    const range = { groups: [...runOfGroup.keys()], keys, last: rememberedPoints };
-    for await (const { group, give } of replayRun(store, range)) runOfGroup.get(group)?.recall(give);
-    const runs = new Map(some.map(({ run }) => [run.runId, run]));
-    const [{ run: first }] = some as [LookedAt];
-    const filter = { workspace: first.workspace, runs: [...runs.keys()], rule: null, limit: firingsMax * runs.size };
-    for (const row of await readFirings(store, filter)) runs.get(row.run_id)?.note(fromFiringRow(row));
-    for (const { run } of some) run.settle(nowNs);
-  }
-}
-
-/** Runs that began while they were watched have been heard whole, and need no question. */
-async function leaveStrange(store: Store, fresh: readonly LookedAt[]): Promise<LookedAt[]> {
-  if (fresh.length === 0) return [];
-  const arrivals = await readFirstArrivals(
-    store,
-    fresh.flatMap(({ groups }) => groups),
-  );
-  return fresh.filter(({ run, groups }) => {
-    const known = groups.filter((group) => arrivals.has(group));
-    if (known.length === 0 || !known.every((group) => run.hasHeardWhole(group, arrivals.get(group) as bigint)))
-      return true;
-    run.settleWhole();
-    return false;
-  });
 }

@@ -17,9 +17,11 @@ import type { Deliveries } from "./deliveries.ts";
 import { feedParts } from "./feed.ts";
 import { type Firing, toFiring, toFiringChange } from "./firing.ts";
 import { type MedianSteps, NamedSteps } from "./named-steps.ts";
+import { type LookedAt, rememberRuns } from "./remember-runs.ts";
 import { askAgainAfter } from "./rests.ts";
 import type { RuleBook, WatchedRule } from "./rule-book.ts";
-import { type LookedAt, type RunWatch, rememberRuns } from "./run-watch.ts";
+import type { RunWatch } from "./run-watch.ts";
+import type { SeenFirings } from "./seen-firings.ts";
 import { lookAtTable, type TableSight } from "./table-rules.ts";
 import { toWatchedKeys, type WatchedKeys, watchedKeys } from "./watched-keys.ts";
 import { askedMax, WatchedRuns } from "./watched-runs.ts";
@@ -28,6 +30,7 @@ export interface WatchPorts {
   readonly sources: Sources;
   readonly book: RuleBook;
   readonly deliveries: Deliveries;
+  readonly firings: SeenFirings;
   nowNs(): ServerNs;
   head(): HeadContext;
   runOf(groupKey: GroupName): RunId | undefined;
@@ -167,6 +170,7 @@ export class Watcher {
     const watched = this.ports.book.find(workspace, rule);
     if (watched === undefined) return;
     const run = this.watch(workspace, runId);
+    run.noteSeenElsewhere(rule, this.ports.nowNs());
     const sight = (await this.see(workspace, [run], [watched])).get(runId);
     if (sight !== undefined) await this.consider(run, watched, sight, signal);
   }
@@ -197,7 +201,7 @@ export class Watcher {
     const sights = await this.seeAgain(workspace, runs, rules, nowNs, stored);
     const known = [...sights].flatMap(([run, sight]): LookedAt[] => (sight ? [{ run, groups: sight.groups }] : []));
     const plain = rules.map(({ rule }) => rule);
-    await rememberRuns(this.ports.sources, known, watchedKeys(plain), this.ports.nowNs());
+    await rememberRuns(this.ports.firings, known, watchedKeys(plain), this.ports.nowNs());
     const steps = await this.namedSteps.of(workspace, plain, nowNs);
     const turn = new Turn();
     for (const [run, sight] of sights) {
@@ -210,8 +214,10 @@ export class Watcher {
       }
       run.isOpen = sight.status === "running";
       await this.lookAtRun(run, rules, sight, steps);
-      // A run that is over is remembered by the store alone; what still comes of it brings it back.
-      if (!run.isOpen && !run.isDue && !run.isActing && run.heldNs.size === 0) this.runs.forget(run);
+      if (run.isOpen || run.isDue || run.isActing || run.heldNs.size > 0) continue;
+      // A run that is over is remembered by the store alone, once that has it; what still comes of it brings it back.
+      if (run.heardPosition > stored) run.isDue = true;
+      else this.runs.forget(run);
     }
   }
 
@@ -277,11 +283,10 @@ export class Watcher {
       const signal = this.signalOf(rule, track, sight, { nowNs, isAlive, steps, sinceNs });
       // What the table says may be older than what is remembered: the rule is to look again when it has caught up.
       const hasLooked = sight.updatedNs >= sinceNs;
-      const hasSeen = run.hasFirings(rule.name);
-      if (signal === null && hasLooked && isOfTrackAlone(rule) && !hasSeen) run.letRest(rule.name);
+      const isGone = signal === null && !run.isSeenElsewhere(rule.name, nowNs);
+      if (isGone && hasLooked && isOfTrackAlone(rule) && !run.hasFirings(rule.name)) run.letRest(rule.name);
       if (signal !== null) await this.consider(run, watched, sight, signal);
-      else if (hasSeen) await this.clear(run, rule, sight);
-      else run.heldNs.delete(rule.name);
+      else if (isGone) await this.clear(run, rule, sight);
     }
     track.looked();
   }
@@ -320,7 +325,7 @@ export class Watcher {
     const { workspace, runId } = run;
     const nowNs = this.ports.nowNs();
     if (this.ports.isShared) {
-      await run.readFirings(this.ports.sources);
+      await run.readFirings(this.ports.firings);
       if (!mayFire(run, watched, signal)) return;
     }
     const firing = toFiring({ workspace, rule, runId, isArmed, signal, firedNs: nowNs });
@@ -364,7 +369,7 @@ export class Watcher {
     }
   }
 
-  /** What was there is gone. */
+  /** What may have been there is gone. */
   private async clear(run: RunWatch, rule: Rule, sight: TableSight): Promise<void> {
     run.heldNs.delete(rule.name);
     const [last] = run.firingsOf(rule.name);

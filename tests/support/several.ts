@@ -10,6 +10,7 @@ import { startEmbedded } from "#store/embedded.ts";
 import { createTestApp, type TestApp } from "./app.ts";
 import { freePort } from "./free-port.ts";
 import { makeMigratedFolder } from "./migrated-folder.ts";
+import { openStoreDoor, type StoreDoor } from "./store-door.ts";
 import { openTcpDoor } from "./tcp-door.ts";
 import { findTool } from "./tools.ts";
 
@@ -69,6 +70,26 @@ export async function shareStore(dataDir: string): Promise<SharedStore> {
   };
 }
 
+export interface DooredStore extends SharedStore {
+  readonly door: StoreDoor;
+}
+
+/** Statements that go there can be refused. */
+export async function startDooredStore(): Promise<DooredStore> {
+  const dataDir = await makeMigratedFolder("server");
+  const engine = await startEmbedded({ kind: "embedded", dataDir });
+  const door = await openStoreDoor(engine.socketPath);
+  return {
+    url: door.url,
+    door,
+    async close() {
+      await door.close();
+      await engine.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
 export interface Pair {
   readonly nats: NatsServer;
   readonly a: TestApp;
@@ -77,8 +98,8 @@ export interface Pair {
 }
 
 /** Two collectors on one store and one bus, which know of each other. */
-export async function openPair(flags: Parameters<typeof createTestApp>[0] = {}): Promise<Pair> {
-  const [nats, shared] = await Promise.all([startNats(), startSharedStore()]);
+export async function openPair(flags: Parameters<typeof createTestApp>[0] = {}, store?: SharedStore): Promise<Pair> {
+  const [nats, shared] = await Promise.all([startNats(), store ?? startSharedStore()]);
   const all = { storeUrl: shared.url, storeGuestUser: "guest", busUrl: nats.url, ...flags };
   const a = await createTestApp(all);
   const b = await createTestApp(all);

@@ -166,6 +166,7 @@ function createWatcher(
     sources: context.sources,
     book: context.rules,
     deliveries,
+    firings: { store: context.sources.store, unstored: () => collector.unstored.of("firings").map(({ row }) => row) },
     nowNs,
     head: () => context.head(),
     runOf: (groupKey) => collector.applier.state.joinedRunOf(groupKey),
