@@ -88,7 +88,7 @@ function toConflicts(found: readonly Fault[], input: ArrivedBody): Fault[] {
     faults.add(() => {
       if (fault.raw.length > 0 || hasBody) return fault;
       hasBody = true;
-      return { ...fault, raw: input.body };
+      return { ...fault, raw: input.body.slice() };
     });
   return faults.toArray(toRestFault);
 }

@@ -9,7 +9,7 @@ import { decodeBatch, decodeBatchInSteps } from "#wire/cirron/decode.ts";
 
 const routes = ["cirron", "cirronDefault", "cirronRun"] as const;
 
-export const cirronDoors: readonly HttpDoor[] = routes.map((route) => ({ route, take }));
+export const cirronDoors: readonly HttpDoor[] = routes.map((route) => ({ route, copiesBody: true, take }));
 
 /** A batch above this is decoded in turns with everybody else's work. */
 const bytesAtOnce = 256 * 1024;

@@ -15,6 +15,7 @@ import {
   zstdDecompress,
 } from "node:zlib";
 import { Refusal } from "#api/refusal.ts";
+import { freeBuffer, isFreeable } from "#base/free-buffer.ts";
 import type { Share } from "#server/unfinished-bytes.ts";
 import { refuseRevoked } from "./endings.ts";
 import { GatheredBytes } from "./gathered-bytes.ts";
@@ -52,6 +53,8 @@ export interface Body {
 
 export interface ReadBody extends Body {
   /** To be called when nobody looks any more at what was sent, which `packed` or else `bytes` is; null when that is nothing to anybody. */
+  readonly releaseSent: (() => void) | null;
+  /** The same when nobody looks at any of it any more. */
   readonly release: (() => void) | null;
 }
 
@@ -87,7 +90,13 @@ export async function readBody(
   const waiting = awaitPlace?.(sent.length, unpackedBytesOf(sent, encoding)) ?? null;
   if (waiting !== null) await waiting;
   const body = await unpack(sent, encoding, limits, share);
-  return { ...body, release: gathered.isJoined ? () => gathered.release() : null };
+  const releaseSent = gathered.isJoined ? () => gathered.release() : null;
+  if (encoding === "identity" || !isFreeable(body.bytes.length)) return { ...body, releaseSent, release: releaseSent };
+  const release = (): void => {
+    releaseSent?.();
+    freeBuffer(body.bytes);
+  };
+  return { ...body, releaseSent, release };
 }
 
 /** How much most bodies grow whose encoding does not tell. */

@@ -53,6 +53,27 @@ describe("a Cirron batch", () => {
     expect(started.waits).toEqual(["durable", "applied", "queryable 7"]);
   });
 
+  it("gives its memory back once it is applied and answered, whichever comes first", async () => {
+    const one = await start();
+    const large = batch.padEnd(200_000);
+    const lengthAfterRound = async (): Promise<number | undefined> => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return one.inputs.at(-1)?.body.length;
+    };
+    const send = () => post(`${one.url}/v1/traces`, gzipSync(large), { "content-encoding": "gzip" });
+    expect((await send()).status).toBe(202);
+    expect(await lengthAfterRound()).toBe(large.length);
+    one.applied[0]?.();
+    expect(await lengthAfterRound()).toBe(0);
+    one.respond = async () => {
+      one.applied[1]?.();
+      expect(await lengthAfterRound()).toBe(large.length);
+      return { position: 2, accepted: 1, duplicates: 0, faults: [] };
+    };
+    expect((await send()).status).toBe(202);
+    expect(await lengthAfterRound()).toBe(0);
+  });
+
   it("may be gzip or plain, with any content type or none, and arrives as the same bytes", async () => {
     const { url, server, inputs } = await start();
     await post(`${url}/v1/traces`, batch, { "content-type": "text/plain" });

@@ -55,7 +55,8 @@ async function takeIn(
   doors: readonly ProtocolDoor[],
   desk: Desk,
 ): Promise<unknown> {
-  const holding = { share: desk.unfinished.open(), leave: leaveNothing };
+  const answered = Promise.withResolvers<void>();
+  const holding = { share: desk.unfinished.open(), leave: leaveNothing, answered: answered.promise };
   const head = { headers: request.headers, body: noBytes };
   try {
     return send(reply, await takeBody(request, head, doors, desk, holding));
@@ -69,6 +70,7 @@ async function takeIn(
   } finally {
     holding.leave();
     holding.share.close();
+    answered.resolve();
   }
 }
 
@@ -79,6 +81,7 @@ function leaveNothing(): void {}
 interface Holding {
   readonly share: Share;
   leave: Leave;
+  readonly answered: Promise<void>;
 }
 
 /** `head` gets the body as soon as there is one. */
@@ -120,7 +123,9 @@ async function takeBody(
   });
   // A record that is put off is applied at another place of the journal, which is known only then.
   const isAwaited = query.wait === "1";
-  const onApplied = packed !== undefined || door.copiesBody === true ? body.release : null;
+  const release = door.copiesBody === true ? body.release : packed === undefined ? null : body.releaseSent;
+  // The answer may depend on the body, and may come before its records are applied.
+  const onApplied = release === null ? null : () => void holding.answered.then(release);
   const receipt = await (refused === null
     ? intake.submit(submissions, isAwaited ? "applied" : answerWhen, () => holding.leave(), onApplied)
     : intake.submit([{ input: toRefused(arrival, door, refused) }], "applied"));

@@ -22,6 +22,8 @@ export interface OpenServer {
   readonly inputs: Input[];
   /** What each request waited for: `durable`, `applied` or `queryable`, with its position. */
   readonly waits: string[];
+  /** To be called when the records of a request are applied. */
+  readonly applied: (() => void)[];
   readonly blobs: { put: BlobPut; bytes: Buffer }[];
   readonly keys: StoredKey[];
   readonly ownerSecret: string;
@@ -45,6 +47,7 @@ export interface OpenOptions {
 export async function openServer(options: OpenOptions = {}): Promise<OpenServer> {
   const inputs: Input[] = [];
   const waits: string[] = [];
+  const applied: OpenServer["applied"] = [];
   const blobs: OpenServer["blobs"] = [];
   const keys = options.keys ?? [];
   const ownerSecret = createKeySecret().secret;
@@ -61,6 +64,7 @@ export async function openServer(options: OpenOptions = {}): Promise<OpenServer>
   const open: Omit<OpenServer, "server" | "url"> = {
     inputs,
     waits,
+    applied,
     blobs,
     keys,
     ownerSecret,
@@ -70,8 +74,9 @@ export async function openServer(options: OpenOptions = {}): Promise<OpenServer>
     close: () => server.close(1000),
   };
   const intake: Intake = {
-    submit: async (submissions, answerWhen) => {
+    submit: async (submissions, answerWhen, _onSent, onApplied = null) => {
       waits.push(answerWhen);
+      if (onApplied !== null) applied.push(onApplied);
       for (const submission of submissions) if (submission !== null) inputs.push(submission.input);
       return open.respond();
     },
