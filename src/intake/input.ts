@@ -77,7 +77,10 @@ export function decodeInput(record: Uint8Array): Input | null {
   if (parts === null || parts.packed === null) return parts?.input ?? null;
   const { encoding, bytes } = parts.packed;
   const unpack = encoding === "gzip" ? gunzipSync : inflateSync;
-  return { ...parts.input, body: unpack(parts.input.body, { maxOutputLength: Math.max(1, bytes) }) };
+  return {
+    ...parts.input,
+    body: unpack(parts.input.body, { maxOutputLength: Math.max(1, bytes), chunkSize: toChunkSize(bytes) }),
+  };
 }
 
 /** A body above this is unpacked by another thread. */
@@ -89,8 +92,18 @@ export function decodeInputAside(record: Uint8Array): Input | null | Promise<Inp
   if (parts === null || parts.packed === null || parts.packed.bytes <= unpackedAtOnce) return decodeInput(record);
   const { encoding, bytes } = parts.packed;
   const unpack = encoding === "gzip" ? unzipped : inflated;
-  return unpack(parts.input.body, { maxOutputLength: bytes }).then((body) => ({ ...parts.input, body }));
+  return unpack(parts.input.body, { maxOutputLength: bytes, chunkSize: toChunkSize(bytes) }).then((body) => ({
+    ...parts.input,
+    body,
+  }));
 }
+
+/** One buffer takes all of it, with a byte left so that the end is seen: otherwise many small ones are copied into one. */
+function toChunkSize(bytes: number): number {
+  return Math.max(chunkBytesMin, Math.min(bytes + 1, chunkBytesMax));
+}
+
+const [chunkBytesMin, chunkBytesMax] = [1024, 4 * 1024 * 1024];
 
 const unzipped = promisify(gunzip);
 const inflated = promisify(inflate);
