@@ -5,7 +5,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { emptyPools } from "./array-pool.ts";
 
-type Collect = (options?: { readonly type: "minor" }) => void;
+type Collect = (
+  options: { readonly type: "minor" } | { readonly type: "major"; readonly flavor: "last-resort" },
+) => void;
 let collect: Collect | undefined;
 
 function collector(): Collect {
@@ -16,10 +18,13 @@ function collector(): Collect {
   return collect;
 }
 
-/** Slow: to be called when nobody waits. */
+/**
+ * Slow: to be called when nobody waits. As when the heap is nearly full, what is left is moved together: otherwise nearly all
+ * pages that the heap grew by stay, each for a little that is in it.
+ */
 export function giveBackMemory(): void {
   emptyPools();
-  collector()();
+  collector()({ type: "major", flavor: "last-resort" });
 }
 
 /**
@@ -28,4 +33,19 @@ export function giveBackMemory(): void {
  */
 export function collectYoung(): void {
   collector()({ type: "minor" });
+}
+
+/** So much at once that the runtime wants to know what it could give back: twice what it lets pass until it looks. */
+const claimedBytes = 128 * 1024 * 1024;
+
+/**
+ * Makes the runtime begin to look through the whole heap, beside the program: nobody waits for more than milliseconds. Nothing
+ * else asks for that. It takes memory claimed outside the heap for a reason; the system gives none for what is never touched.
+ */
+export function collectBeside(): void {
+  try {
+    new ArrayBuffer(claimedBytes).transfer(0);
+  } catch {
+    // A process that may have few addresses collects when it must.
+  }
 }

@@ -3,7 +3,7 @@
 // runtime and the system can tell, so they are asked.
 
 import { emptyPools, keepFreeBytes, keptFreeBytesUsual } from "#base/array-pool.ts";
-import { collectYoung } from "#base/give-back.ts";
+import { collectBeside, collectYoung } from "#base/give-back.ts";
 import { Marking } from "#base/marking.ts";
 import { nextTurn } from "#base/turns.ts";
 
@@ -13,6 +13,9 @@ const passedBytesMax = 24 * 1024 * 1024;
 /** Of the budget: where it begins to be tight, and where that is over. */
 const tightShare = 7 / 8;
 const easyShare = 13 / 16;
+/** Of the budget: from there on the runtime looks for garbage no less often than this. It takes no notice of memory in pools. */
+const collectedShare = 3 / 4;
+const collectedMs = 1000;
 /** What is kept to be used again while it is tight. */
 const tightFreeBytes = 32 * 1024 * 1024;
 /** What is kept is let go no more often than this: it has to be taken anew. */
@@ -40,6 +43,7 @@ export class MemoryWatch {
   private isInLine = false;
   private isClosed = false;
   private letGoAtMs = Number.NEGATIVE_INFINITY;
+  private collectedAtMs = Number.NEGATIVE_INFINITY;
   private readonly timer: NodeJS.Timeout;
 
   constructor(
@@ -61,6 +65,7 @@ export class MemoryWatch {
     if (isTight !== this.isTight) keepFreeBytes(isTight ? tightFreeBytes : keptFreeBytesUsual);
     if (isTight && !this.isTight) this.letGo();
     this.isTight = isTight;
+    if (rss > this.budgetBytes * collectedShare) this.collectOld();
     this.leastBytes = Math.min(this.leastBytes, arrayBuffers);
     if (arrayBuffers - this.leastBytes < passedBytesMax || this.isInLine) return;
     this.isInLine = true;
@@ -75,7 +80,15 @@ export class MemoryWatch {
     this.leastBytes = this.read()?.arrayBuffers ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The runtime gives it back when it has looked through the whole heap, as it often does where much passes: nobody waits for that. */
+  private collectOld(): void {
+    const nowMs = performance.now();
+    if (this.marking.isUnderWay) this.collectedAtMs = nowMs;
+    if (nowMs - this.collectedAtMs < collectedMs) return;
+    this.collectedAtMs = nowMs;
+    collectBeside();
+  }
+
+  /** The runtime gives it back when it has looked through the whole heap: nobody waits for that. */
   private letGo(): void {
     if (performance.now() - this.letGoAtMs < letGoMs) return;
     emptyPools();
