@@ -1,5 +1,6 @@
 // A line of the audit: who did what to what, with what else is to be known of it.
 
+import { formatExactly } from "#base/json/exact-integers.ts";
 import type { StateChange } from "./state-tables.ts";
 
 export function toAudit(
@@ -10,7 +11,7 @@ export function toAudit(
   detail: unknown,
   atNs: bigint,
 ): StateChange {
-  return toAuditOfText(workspace, author, action, subject, JSON.stringify(detail), atNs);
+  return toAuditOfText(workspace, author, action, subject, formatExactly(detail), atNs);
 }
 
 /** The same with the detail as JSON text. */

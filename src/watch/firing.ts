@@ -1,6 +1,7 @@
 // A firing: a rule saw in a run what it looks for. Its row holds everything that is said about it later.
 
 import { createHash } from "node:crypto";
+import { formatExactly, parseExactly } from "#base/json/exact-integers.ts";
 import type { Actions, Rule, RuleKind } from "#judge/rule.ts";
 import type { Signal } from "#judge/signals.ts";
 import type { RunId, Workspace } from "#model/names.ts";
@@ -55,7 +56,7 @@ export function toFiringChange(firing: Firing, version: bigint): StateChange {
       armed: firing.isArmed ? 1 : 0,
       fired_ns: firing.firedNs,
       resolved_ns: firing.resolvedNs ?? 0n,
-      actions: JSON.stringify(actions),
+      actions: formatExactly(actions),
       outcome,
       version,
     },
@@ -78,7 +79,7 @@ export function fromFiringRow(row: FiringRow): Firing {
     isArmed: row.armed === 1,
     firedNs: row.fired_ns,
     resolvedNs: row.resolved_ns === 0n ? null : row.resolved_ns,
-    actions: JSON.parse(row.actions) as Actions,
+    actions: parseExactly(row.actions) as Actions,
     outcome: row.outcome,
   };
 }

@@ -2,6 +2,7 @@
 // armed and which are silenced. What people set is one setting of the workspace.
 
 import type { ServerNs } from "#base/clock.ts";
+import { formatExactly, parseExactly } from "#base/json/exact-integers.ts";
 import { OneByOne } from "#base/one-by-one.ts";
 import { builtInRules, type Rule } from "#judge/rule.ts";
 import type { Workspace } from "#model/names.ts";
@@ -63,7 +64,7 @@ export class RuleBook {
     const changed = rows.filter(({ workspace, value }) => this.texts.get(workspace) !== value);
     for (const { workspace, value } of changed) {
       this.texts.set(workspace, value);
-      this.workspaces.set(workspace, JSON.parse(value) as StoredRules);
+      this.workspaces.set(workspace, parseExactly(value) as StoredRules);
       this.known.delete(workspace);
     }
     return changed.length > 0;
@@ -119,7 +120,7 @@ export class RuleBook {
     return this.inTurn(workspace, async () => {
       const unseen = this.withSince(workspace);
       if (unseen === null) return;
-      const row = { workspace, name: rulesSetting, value: JSON.stringify(unseen), author: "rules", version: nowNs };
+      const row = { workspace, name: rulesSetting, value: formatExactly(unseen), author: "rules", version: nowNs };
       await store(row);
       this.load([row]);
     });

@@ -65,3 +65,18 @@ test("the audit of a command has the digits that were sent", async () => {
   const audit = await get<{ entries: { action: string; detail: string }[] }>("audit?limit=10");
   expect(JSON.stringify(audit)).toContain(JSON.stringify(payload).slice(1, -1));
 });
+
+test("a rule has the digits of its command's payload, over a restart too", async () => {
+  const rule = '{"kind":"nonfinite","command":"adjust_lr","payload":{"lr":9007199254740993}}';
+  const put = (path: string, body: string) =>
+    fetch(`${walk.app.url}/api/v1/rules/${path}`, {
+      method: "PUT",
+      body,
+      headers: { "content-type": "application/json" },
+    });
+  const answer = await put("wide", rule);
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('"lr":9007199254740993}')]);
+  await walk.reopen();
+  const rules = await (await fetch(`${walk.app.url}/api/v1/rules`)).text();
+  expect(rules).toContain('"lr":9007199254740993}');
+});

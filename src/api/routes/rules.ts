@@ -3,7 +3,9 @@
 import { type ApiContext, ofRun, type Route } from "#api/context.ts";
 import { toRunPlace } from "#api/contract/judge.ts";
 import type { TriedRule, WatchedRule } from "#api/contract/rule.ts";
+import { toExactJson } from "#api/exact-json.ts";
 import { Refusal } from "#api/refusal.ts";
+import { formatExactly } from "#base/json/exact-integers.ts";
 import { type Rule, sayRule } from "#judge/rule.ts";
 import { toAudit } from "#model/audit.ts";
 import { listRuns } from "#query/runs/list.ts";
@@ -16,7 +18,7 @@ const runsDefault = 20;
 
 export const rulesRoute: Route<"rules"> = (context, { caller }) => {
   const rules = context.rules.of(caller.workspace).map(toRule);
-  return { watching: context.isWatching, rules, as_of: context.asOf() };
+  return toExactJson({ watching: context.isWatching, rules, as_of: context.asOf() });
 };
 
 function toRule({ rule, origin, isArmed, silencedUntilNs }: Watched): WatchedRule {
@@ -30,7 +32,7 @@ export const putRuleRoute: Route<"putRule"> = async (context, { params, body, ca
   if (context.rules.find(caller.workspace, params.rule)?.origin === "file") throw ofFile(params.rule);
   const stored = (nowNs: bigint) => context.rules.withRule(caller.workspace, rule, nowNs);
   await store(context, caller, stored, { action: "rule_set", name: params.rule, detail: body });
-  return toRule(find(context, caller.workspace, params.rule));
+  return toExactJson(toRule(find(context, caller.workspace, params.rule)));
 };
 
 export const deleteRuleRoute: Route<"deleteRule"> = async (context, { params, caller }) => {
@@ -47,7 +49,7 @@ export const armRuleRoute: Route<"armRule"> = async (context, { params, body, ca
   const stored = () => context.rules.with(caller.workspace, params.rule, { armed });
   const detail = { armed, rule: formatRule(rule) };
   await store(context, caller, stored, { action: armed ? "rule_armed" : "rule_disarmed", name: rule.name, detail });
-  return toRule(find(context, caller.workspace, params.rule));
+  return toExactJson(toRule(find(context, caller.workspace, params.rule)));
 };
 
 export const silenceRuleRoute: Route<"silenceRule"> = async (context, { params, body, caller }) => {
@@ -57,7 +59,7 @@ export const silenceRuleRoute: Route<"silenceRule"> = async (context, { params, 
   const change = { silenced_until_ns: until.toString() };
   const stored = () => context.rules.with(caller.workspace, params.rule, change);
   await store(context, caller, stored, { action: "rule_silenced", name: rule.name, detail: body });
-  return toRule(find(context, caller.workspace, params.rule));
+  return toExactJson(toRule(find(context, caller.workspace, params.rule)));
 };
 
 export const testRuleRoute: Route<"testRule"> = async (context, { body, caller, asOf }) => {
@@ -133,7 +135,7 @@ async function store(
 ): Promise<void> {
   await context.rules.inTurn(workspace, async () => {
     const version = context.head().nowNs;
-    const row = { workspace, name: rulesSetting, value: JSON.stringify(stored(version)), author, version };
+    const row = { workspace, name: rulesSetting, value: formatExactly(stored(version)), author, version };
     const audit = toAudit(workspace, author, action, name, detail, version);
     await context.change([{ table: "settings", row }, audit], workspace, author);
     context.rules.load([row]);

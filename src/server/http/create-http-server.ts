@@ -16,6 +16,7 @@ import { type FastifyInstance, type FastifyRequest, type FastifyServerOptions, f
 import { paths } from "#api/contract/paths.ts";
 import type { Caller } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
+import { parseExactly } from "#base/json/exact-integers.ts";
 import type { Address } from "#config/kinds.ts";
 import type { Config } from "#config/settings.ts";
 import { type Access, createAccess, mayUse, refuseScope } from "./access.ts";
@@ -159,6 +160,7 @@ function parseJsonOnly(app: FastifyInstance, { config, unfinished, keyWatch }: S
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
       if (text.length === 0) return undefined;
       const value: unknown = await parse(request, text);
+      // A command's payload reaches its worker as it was sent.
       return longInteger.test(text) ? parseExactly(text) : value;
     } finally {
       share.close();
@@ -168,13 +170,6 @@ function parseJsonOnly(app: FastifyInstance, { config, unfinished, keyWatch }: S
 
 /** What a double may not hold. */
 const longInteger = /\d{16}/;
-
-/** Integers that a double would round stay whole: a command's payload reaches its worker as it was sent. */
-function parseExactly(text: string): unknown {
-  const keep = (_: string, value: unknown, { source = "" }: { source?: string }) =>
-    typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? BigInt(source) : value;
-  return JSON.parse(text, keep as (key: string, value: unknown) => unknown);
-}
 
 /** Someone who may see only what is open to all. */
 const nobody: Caller = { workspace: "", scopes: new Set(), isOfServer: false, name: "", keyId: null, source: "" };
