@@ -150,16 +150,19 @@ async function readRows(
   const keys = new Set(groupKeys);
   for (const component of components) if ("state" in component) for (const key of stateKeys(component)) keys.add(key);
   let wanted: Record<RowKind, string[]> = { span: idsOf("span"), mark: idsOf("mark"), snapshot: idsOf("snapshot") };
+  const seen = new Set(wanted.span);
   for (let round = 0; round < ancestorsMax; round++) {
-    for (const row of await store.findRows([...keys], wanted)) rows.set(`${row.kind}${row.id}`, row);
-    const above = new Set<string>();
-    for (const { kind, parentId } of rows.values())
-      if (kind === "span" && parentId !== null && !rows.has(`span${parentId}`) && !isInMemory(state, parentId))
-        above.add(parentId);
-    const before = new Set(wanted.span);
-    const fresh = [...above].filter((id) => !before.has(id));
-    if (fresh.length === 0) break;
-    wanted = { span: fresh, mark: [], snapshot: [] };
+    const found = await store.findRows([...keys], wanted);
+    for (const row of found) rows.set(`${row.kind}${row.id}`, row);
+    const above: string[] = [];
+    // Thousands of spans may lie below one.
+    for (const { kind, parentId } of found) {
+      if (kind !== "span" || parentId === null || seen.has(parentId)) continue;
+      seen.add(parentId);
+      if (!rows.has(`span${parentId}`) && !isInMemory(state, parentId)) above.push(parentId);
+    }
+    if (above.length === 0) break;
+    wanted = { span: above, mark: [], snapshot: [] };
   }
   return rows;
 }

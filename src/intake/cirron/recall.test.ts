@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+import { nobody } from "./needs.ts";
+import { type CirronStore, recall, type StoredRow } from "./recall.ts";
+import { CirronWorkspace } from "./workspace.ts";
+
+it("asks for the spans above the rows that it was asked for, for each once", async () => {
+  const hex = (at: number): string => at.toString(16).padStart(32, "0");
+  const groupKey = "default/cirron/batch";
+  // Two hundred spans below one whose parent never arrived, and one span far below another.
+  const [gone, below, top] = [hex(1), hex(2), hex(9)];
+  const parents = new Map<string, string | null>([
+    [below, gone],
+    ...Array.from({ length: 200 }, (_, at): [string, string] => [hex(1000 + at), below]),
+    ...[10, 11, 12, 13].map((at): [string, string] => [hex(at), hex(at - 1)]),
+    [top, null],
+  ]);
+  const asked: string[] = [];
+  const store = {
+    findGroups: async (keys) => keys.map((key) => ({ key, groupKey })),
+    findRows: async (_, { span }): Promise<StoredRow[]> => {
+      asked.push(...span);
+      const found = span.filter((id) => parents.has(id));
+      return found.map((id) => ({ kind: "span", id, groupKey, hash: 1, parentId: parents.get(id) ?? null }));
+    },
+    readComponents: async () => [],
+    findNear: async () => [],
+    findBatches: async () => [],
+    readGroups: async () => [],
+  } satisfies CirronStore;
+  const ids = [...Array.from({ length: 200 }, (_, at) => hex(1000 + at)), hex(13)];
+  const needs = {
+    ids: ids.map((id, at) => ({ kind: "span" as const, id, key: BigInt(at), time: 1 })),
+    ...{ batchIds: [], near: null, facts: nobody },
+  };
+  const state = new CirronWorkspace("default", 1n);
+  await recall(state, store, needs, { losses: state.losses, names: new Set(), batch: false }, new Map());
+  expect(asked.slice(ids.length)).toEqual([below, hex(12), gone, hex(11), hex(10), top]);
+});
