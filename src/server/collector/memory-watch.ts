@@ -13,8 +13,10 @@ const passedBytesMax = 24 * 1024 * 1024;
 /** Of the budget: where it begins to be tight, and where that is over. */
 const tightShare = 7 / 8;
 const easyShare = 13 / 16;
-/** Of the budget: from there on the runtime looks for garbage no less often than this. It takes no notice of memory in pools. */
+/** Of the budget: from there on the runtime looks for garbage whenever the process has grown, for it takes no notice of pools. */
 const collectedShare = 3 / 4;
+/** What it grows by, of the budget, and how often at most. */
+const grownShare = 1 / 64;
 const collectedMs = 1000;
 /** What is kept to be used again while it is tight. */
 const tightFreeBytes = 32 * 1024 * 1024;
@@ -44,6 +46,8 @@ export class MemoryWatch {
   private isClosed = false;
   private letGoAtMs = Number.NEGATIVE_INFINITY;
   private collectedAtMs = Number.NEGATIVE_INFINITY;
+  /** The least that the process held since. */
+  private leastRss = Number.POSITIVE_INFINITY;
   private readonly timer: NodeJS.Timeout;
 
   constructor(
@@ -65,7 +69,9 @@ export class MemoryWatch {
     if (isTight !== this.isTight) keepFreeBytes(isTight ? tightFreeBytes : keptFreeBytesUsual);
     if (isTight && !this.isTight) this.letGo();
     this.isTight = isTight;
-    if (rss > this.budgetBytes * collectedShare) this.collectOld();
+    this.leastRss = Math.min(this.leastRss, rss);
+    const isGrown = rss - this.leastRss > this.budgetBytes * grownShare;
+    if (isGrown && rss > this.budgetBytes * collectedShare) this.collectOld(rss);
     this.leastBytes = Math.min(this.leastBytes, arrayBuffers);
     if (arrayBuffers - this.leastBytes < passedBytesMax || this.isInLine) return;
     this.isInLine = true;
@@ -80,11 +86,11 @@ export class MemoryWatch {
     this.leastBytes = this.read()?.arrayBuffers ?? Number.POSITIVE_INFINITY;
   }
 
-  private collectOld(): void {
+  private collectOld(rss: number): void {
     const nowMs = performance.now();
-    if (this.marking.isUnderWay) this.collectedAtMs = nowMs;
-    if (nowMs - this.collectedAtMs < collectedMs) return;
+    if (this.marking.isUnderWay || nowMs - this.collectedAtMs < collectedMs) return;
     this.collectedAtMs = nowMs;
+    this.leastRss = rss;
     collectBeside();
   }
 
