@@ -26,8 +26,10 @@ export interface Usage {
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
 const command = readFileSync(new URL("../../bin/tributary", import.meta.url), "utf8");
-/** What the command gives Node, so that its server is measured and not another. */
-const commandFlags = /^flags="(.+)"$/m.exec(command)?.[1]?.split(" ") ?? [];
+/** What the command gives Node and the C library, so that its server is measured and not another. */
+const wordsOf = (line: RegExp): string[] => line.exec(command)?.[1]?.split(" ") ?? [];
+const commandFlags = wordsOf(/^flags="(.+)"$/m);
+const commandEnv = Object.fromEntries(wordsOf(/^memory="(.+)"$/m).map((word) => word.split("=")));
 const tickMs = 10;
 
 export interface StartOptions {
@@ -48,7 +50,7 @@ export async function startServer({
   const words = ["up", "--data", dataDir, "--http", "127.0.0.1:0", "--xtrack", "127.0.0.1:0"];
   const child = spawn(process.execPath, [...commandFlags, ...nodeFlags, main, ...words], {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, ...env },
+    env: { ...commandEnv, ...process.env, ...env },
   });
   const { url, xtrackPort } = await readAddresses(child);
   const pid = child.pid as number;

@@ -1,9 +1,9 @@
 // The package as npm sees it, and the `tributary` command of a checkout.
 
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
 import { oldestNode, toOldNodeSentence } from "#base/old-node.ts";
@@ -38,6 +38,19 @@ it("has a command that runs in any folder and through a link", async () => {
   // As a shell with another Node, or none, in its path.
   const { stdout } = await run(link, ["--version"], { cwd: folder, env: { PATH: "/usr/bin:/bin" } });
   expect(stdout.trim()).toBe(version);
+});
+
+it("has a server's large blocks go back to the system, and leaves other commands the memory of the C library as it is", async () => {
+  const folder = makeFolder();
+  mkdirSync(join(folder, "bin"));
+  mkdirSync(join(folder, "dist"));
+  copyFileSync(join(root, "bin/tributary"), join(folder, "bin/tributary"));
+  const told = "MALLOC_MMAP_THRESHOLD_";
+  writeFileSync(join(folder, "dist/main.js"), `console.log(process.env["${told}"] ?? "nothing")`);
+  const path = `${dirname(process.execPath)}:/usr/bin:/bin`;
+  const tell = async (word: string, env: Record<string, string> = {}): Promise<string> =>
+    (await run(join(folder, "bin/tributary"), [word], { env: { PATH: path, ...env } })).stdout.trim();
+  expect([await tell("up"), await tell("run"), await tell("up", { [told]: "7" })]).toEqual(["131072", "nothing", "7"]);
 });
 
 it("tells an old Node in a sentence what it needs", async () => {
