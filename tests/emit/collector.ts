@@ -99,7 +99,12 @@ export async function startCollector(options: CollectorOptions = {}): Promise<Co
       write: (bytes) => void socket.write(bytes),
       drop: () => void (options.at === undefined ? socket.resetAndDestroy() : socket.destroy()),
     });
-    socket.on("data", take);
+    socket.on("data", (chunk) => {
+      // One write for the confirmations of a chunk: a process that exits waits for the last of them.
+      socket.cork();
+      take(chunk);
+      socket.uncork();
+    });
     socket.on("error", () => undefined);
     socket.on("close", () => sockets.delete(socket));
   });

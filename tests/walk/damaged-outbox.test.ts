@@ -13,7 +13,7 @@ import { cirronInput, createTestCollector, openTestCollector, submitted } from "
 import { countStore } from "../support/counted-store.ts";
 
 const stored = 10;
-const records = 200;
+const records = 400;
 
 const nowS = Math.floor(Date.now() / 1000);
 const hoursAgoS = nowS - 10 * 3600;
