@@ -238,13 +238,13 @@ describe.skipIf(chromiumPath === undefined)("one run in a browser", () => {
 
   test("a report prints in light ink, without the frame, and nothing of it is cut off", async () => {
     await walk(`${run}/report`, async (page) => {
-      await changeMedia(page, { colorScheme: "light" }, { colorScheme: "dark" }, "dark");
+      await changeMedia(page, { colorScheme: "dark" }, "dark");
       for (const name of ["train · loss", "run", "parameters", "time by span", "checkpoints"]) {
         await panelOf(page, name).waitFor();
       }
       await soon(() => page.locator(".plot canvas").count()).toBeGreaterThan(7);
       await page.setViewportSize({ width: 700, height: 1000 });
-      await changeMedia(page, { media: "screen" }, { media: "print", colorScheme: "dark" }, "light");
+      await changeMedia(page, { media: "print", colorScheme: "dark" }, "light");
       expect(await page.locator(".side").isVisible()).toBe(false);
       expect(await page.getByRole("button", { name: "print" }).isVisible()).toBe(false);
       expect(await page.getByRole("heading", { name: "gpt-128-profiled" }).isVisible()).toBe(true);

@@ -7,15 +7,29 @@ import { usePreference } from "./preference.ts";
 export const themeChoices = ["system", "light", "dark"] as const;
 export type ThemeChoice = (typeof themeChoices)[number];
 
-const system = window.matchMedia("(prefers-color-scheme: dark)");
-const paper = window.matchMedia("print");
-
-function subscribe(changed: () => void): () => void {
-  for (const query of [system, paper]) query.addEventListener("change", changed);
-  return () => {
-    for (const query of [system, paper]) query.removeEventListener("change", changed);
+/**
+ * What the browser says of a query. It is asked only once: a Chromium that is asked between a change and its event takes
+ * the change for told, and those who did not ask never hear of it.
+ */
+function followMedia(text: string) {
+  const query = window.matchMedia(text);
+  let isMet = query.matches;
+  const listeners = new Set<() => void>();
+  query.addEventListener("change", ({ matches }) => {
+    isMet = matches;
+    for (const changed of listeners) changed();
+  });
+  return {
+    subscribe(changed: () => void): () => void {
+      listeners.add(changed);
+      return () => void listeners.delete(changed);
+    },
+    isMet: () => isMet,
   };
 }
+
+const system = followMedia("(prefers-color-scheme: dark)");
+const paper = followMedia("print");
 
 export function useThemeChoice() {
   return usePreference<ThemeChoice>("theme", "system", themeChoices);
@@ -24,8 +38,8 @@ export function useThemeChoice() {
 /** Paper is white: what is printed is light whatever the page is. */
 export function useTheme(): Theme {
   const [choice] = useThemeChoice();
-  const dark = useSyncExternalStore(subscribe, () => system.matches);
-  const printed = useSyncExternalStore(subscribe, () => paper.matches);
+  const dark = useSyncExternalStore(system.subscribe, system.isMet);
+  const printed = useSyncExternalStore(paper.subscribe, paper.isMet);
   if (printed) return "light";
   return choice === "system" ? (dark ? "dark" : "light") : choice;
 }
