@@ -10,9 +10,10 @@ import { QuietQuota } from "#server/quiet-quota.ts";
 import type { Share } from "#server/unfinished-bytes.ts";
 import { findLooseAcks } from "#wire/xtrack/loose-acks.ts";
 import { type DecodedXtrack, decodeXtrack, type StreamChunk, XtrackStream } from "#wire/xtrack/stream.ts";
+import { GatheredPieces } from "./gathered-pieces.ts";
 import { type Gatherer, smallPieceBytes } from "./gatherer.ts";
 import type { IntakeSink } from "./intake-sink.ts";
-import { giveBack, type Lent, lendMemory, toLent } from "./lent-memory.ts";
+import { giveBack, type Lent, toLent } from "./lent-memory.ts";
 import { findAsk, findSpeakers, type Speaker, toOutcomes } from "./outcomes.ts";
 import type { EventOutcome, StreamEnd, StreamEvents, StreamOrigin } from "./ports.ts";
 
@@ -48,15 +49,8 @@ function giveBackWhen(applied: Promise<unknown>, lent: Lent | null): void {
 
 function ignore(): void {}
 
-function join(chunks: readonly Uint8Array[]): Uint8Array {
-  return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
-}
-
 /** More than this does not wait for the record before it. */
 const gatherBytesMax = 256 * 1024;
-/** How much is put together at most, with a frame of which a little has come. */
-const joinedBytesMax = 512 * 1024;
-const joinedPendingBytesMax = 64 * 1024;
 /** How long records may wait for room when the server shuts down. */
 const shutdownMs = 2000;
 /** A connection may speak for many workers of many runs, but whoever makes up names must not fill our memory. */
@@ -80,10 +74,9 @@ export class FrameStream implements RecordHolder {
   private readonly speakers = new Set<string>();
   private lastSpeaker: Speaker | undefined;
   private readonly leave: (() => void)[] = [];
-  private gathered: Uint8Array[] = [];
+  private readonly gathered = new GatheredPieces();
   /** What is left to do of a piece with large frames; nothing else of the stream is decoded before. */
   private decoding: Decoding | undefined;
-  private gatheredBytes = 0;
   /** Of how many the last piece was made, and how many frames it brought. */
   private chunksJoined = 0;
   private framesTaken = 0;
@@ -107,17 +100,16 @@ export class FrameStream implements RecordHolder {
 
   /** Bytes that came and are not durable yet, without the frame that is still arriving: whoever waited for that to become durable would wait for itself. */
   get pendingBytes(): number {
-    return this.gatheredBytes + this.flyingBytes + this.heldBytes;
+    return this.gathered.bytes + this.flyingBytes + this.heldBytes;
   }
 
   /** The stream owns the chunk. It never refuses one: what cannot be kept it counts. */
   push(chunk: Uint8Array): void {
     const { sink } = this;
-    this.gathered.push(chunk);
-    this.gatheredBytes += chunk.length;
+    this.gathered.add(chunk);
     sink.counters.gatheredBytes += chunk.length;
     // Whoever carries it should have waited, or need not: then what has no room is lost, and counted.
-    while (sink.counters.gatheredBytes > sink.options.gatheredBytesMax && this.gathered.length > 0) this.work();
+    while (sink.counters.gatheredBytes > sink.options.gatheredBytesMax && this.gathered.bytes > 0) this.work();
     this.askForTurn();
   }
 
@@ -188,9 +180,9 @@ export class FrameStream implements RecordHolder {
 
   private hasWork(): boolean {
     if (this.decoding !== undefined) return true;
-    if (this.gathered.length === 0) return false;
-    if (this.flying > 0 && !this.isEnding && this.gatheredBytes < gatherBytesMax) return false;
-    return this.gatheredBytes <= smallPieceBytes || !this.sink.congestion.isDiskBusy(this);
+    if (this.gathered.bytes === 0) return false;
+    if (this.flying > 0 && !this.isEnding && this.gathered.bytes < gatherBytesMax) return false;
+    return this.gathered.bytes <= smallPieceBytes || !this.sink.congestion.isDiskBusy(this);
   }
 
   private askForTurn(): void {
@@ -200,34 +192,27 @@ export class FrameStream implements RecordHolder {
   /** For the small pieces of others. */
   private mayWait(): boolean {
     const { lastSpeaker, origin, sink } = this;
-    if (this.isEnding || !this.isShareable(this.gatheredBytes)) return false;
+    if (this.isEnding || !this.isShareable(this.gathered.bytes)) return false;
     return lastSpeaker === undefined || !sink.options.isFollowed(origin.workspace, lastSpeaker.runId);
   }
 
   private takeGathered(): void {
-    const pendingBytes = this.source.pendingBytes;
-    let count = 0;
-    let bytes = 0;
-    for (const { length } of this.gathered) {
-      if (count > 0 && pendingBytes + bytes + length > joinedBytesMax) break;
-      bytes += length;
-      count++;
-    }
-    if (count === 0) return;
-    const chunks = this.gathered.splice(0, count);
-    this.chunksJoined = count;
-    this.gatheredBytes -= bytes;
+    const joined = this.gathered.take();
+    if (joined === undefined) return;
+    const { memory, start, end, isLent } = joined;
+    const bytes = end - start;
+    this.chunksJoined = joined.pieces;
     this.sink.counters.gatheredBytes -= bytes;
     const framesBefore = this.frames;
-    if (this.isShareable(bytes)) this.share(join(chunks));
+    if (this.isShareable(bytes)) this.share(memory.subarray(start, end));
     else {
       // A piece that waits there came before this one.
       this.gatherer?.flush();
-      // What a large frame brings is put behind the rest of it, wherever that lies.
-      const memory = pendingBytes > joinedPendingBytesMax ? null : lendMemory(pendingBytes + bytes);
       const { source } = this;
-      const steps = memory === null ? source.pushInSteps(join(chunks)) : source.pushInto(memory, chunks);
-      this.decodeOn({ steps, memory });
+      // What a large frame brings is put behind the rest of it, wherever that lies.
+      const isRoomy = isLent && source.pendingBytes <= start;
+      const steps = isRoomy ? source.pushLent(memory, start, end) : source.pushInSteps(memory.subarray(start, end));
+      this.decodeOn({ steps, memory: isLent ? memory : null });
       return;
     }
     this.framesTaken = this.frames - framesBefore;
@@ -370,7 +355,7 @@ export class FrameStream implements RecordHolder {
   }
 
   private checkSettled(): void {
-    const isDecoded = this.gathered.length === 0 && this.decoding === undefined;
+    const isDecoded = this.gathered.bytes === 0 && this.decoding === undefined;
     const isSettled = this.flying === 0 && this.held.length === 0 && isDecoded;
     if (isSettled || this.isGivenUp) this.whenSettled?.();
   }

@@ -6,9 +6,12 @@ import { bytePool } from "#base/array-pool.ts";
 /** Smaller memory lies together with others. */
 const lentBytesMin = 64 * 1024;
 
-/** Null where little is needed. Until it is given back, its user may forget it, and the runtime collects it. */
-export function lendMemory(bytes: number): Uint8Array | null {
-  return bytes <= lentBytesMin ? null : bytePool.take(bytes);
+/**
+ * With room before the bytes; null for few bytes. Until it is given back, its user may forget it, and the runtime collects
+ * it.
+ */
+export function lendMemory(bytes: number, roomBefore: number): Uint8Array | null {
+  return bytes <= lentBytesMin ? null : bytePool.take(roomBefore + bytes);
 }
 
 /** Where a record's bytes lie. A record may wait long to be applied, and others may let go of its bytes in the meantime. */

@@ -14,6 +14,7 @@
 // Ownership: a pushed chunk belongs to the framer. Bytes that were delivered are never written again, so views of
 // them stay good for as long as the caller holds them; of lent memory, until the caller uses it again.
 
+import assert from "node:assert/strict";
 import { copyBytes } from "#base/copy-bytes.ts";
 import {
   CandidateJudge,
@@ -119,23 +120,20 @@ export class Framer {
       return;
     }
     if (!this.owned || this.end + chunk.length > this.bytes.length) this.moveHeld(held + chunk.length);
-    this.bytes.set(chunk, this.end);
+    copyBytes(chunk, 0, chunk.length, this.bytes, this.end);
     this.end += chunk.length;
   }
 
-  /** As `push` of several pieces, put together in memory that is lent: it has room for them and for what is held. */
-  pushInto(memory: Uint8Array, pieces: readonly Uint8Array[]): void {
-    copyBytes(this.bytes, this.at, this.end, memory, 0);
-    let end = this.end - this.at;
-    for (const piece of pieces) {
-      copyBytes(piece, 0, piece.length, memory, end);
-      end += piece.length;
-    }
-    this.base += this.at;
+  /** As `push` of `memory[start..end)`, which is lent: what is held is put before it, where there is room for it. */
+  pushLent(memory: Uint8Array, start: number, end: number): void {
+    const at = start - (this.end - this.at);
+    assert(at >= 0, "lent memory has room for what is held");
+    copyBytes(this.bytes, this.at, this.end, memory, at);
+    this.base += this.at - at;
     this.bytes = memory;
     this.owned = false;
     this.isLent = true;
-    this.at = 0;
+    this.at = at;
     this.end = end;
   }
 

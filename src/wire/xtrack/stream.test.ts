@@ -21,11 +21,11 @@ function run(stream: Uint8Array, cuts: readonly number[], options: StreamOptions
   return [...chunks, decoder.finish()].filter((chunk) => chunk !== null);
 }
 
-/** The same with two pieces at a time in memory that is used again for the next: its chunks are told of after that. */
+/** The same in memory that is used again for the next piece: its chunks are told of after that. */
 function runLent(stream: Uint8Array, cuts: readonly number[]): { chunks: StreamChunk[]; bodies: Uint8Array[] } {
   const decoder = new XtrackStream();
   const edges = [...new Set([0, ...cuts, stream.length])].sort((a, b) => a - b);
-  const memory = new Uint8Array(new SharedArrayBuffer(stream.length));
+  const memory = new Uint8Array(new SharedArrayBuffer(stream.length * 2));
   const chunks: StreamChunk[] = [];
   const bodies: Uint8Array[] = [];
   const take = (chunk: StreamChunk | null) => {
@@ -34,8 +34,10 @@ function runLent(stream: Uint8Array, cuts: readonly number[]): { chunks: StreamC
     bodies.push(Uint8Array.from(chunk.body));
   };
   for (let i = 0; i + 1 < edges.length; i += 2) {
-    const pieces = edges.slice(i + 1, i + 3).map((edge, n) => stream.slice(edges[i + n], edge));
-    take(atOnce(decoder.pushInto(memory, pieces)));
+    const end = edges[Math.min(i + 2, edges.length - 1)] as number;
+    const piece = stream.subarray(edges[i], end);
+    memory.set(piece, stream.length);
+    take(atOnce(decoder.pushLent(memory, stream.length, stream.length + piece.length)));
     memory.fill(0x31);
   }
   take(decoder.finish());

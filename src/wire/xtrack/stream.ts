@@ -122,12 +122,12 @@ export class XtrackStream {
   }
 
   /**
-   * The same for several pieces, put together in memory that is lent: the chunk's body is a view of it, and nothing else
-   * keeps any of it. It has room for them and for the pending bytes.
+   * The same for `memory[start..end)`, which is lent: the chunk's body is a view of it, and nothing else keeps any of it. It
+   * has room for the pending bytes before the start.
    */
-  *pushInto(memory: Uint8Array, pieces: readonly Uint8Array[]): Generator<void, StreamChunk | null> {
+  *pushLent(memory: Uint8Array, start: number, end: number): Generator<void, StreamChunk | null> {
     assert(this.greeting === null, "a stream with a greeting keeps its first bytes");
-    this.framer.pushInto(memory, pieces);
+    this.framer.pushLent(memory, start, end);
     return yield* this.drainInSteps();
   }
 
