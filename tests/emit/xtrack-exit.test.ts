@@ -1,5 +1,6 @@
 // What becomes of a run's events when its process ends before they have arrived.
 
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -80,6 +81,28 @@ describe("a process that exits in the turn of startRun()", () => {
     writeFileSync(`${folder}/.xtrack`, "a file");
     const ended = await startProgram(folder, `${metrics(10)} process.exit(0);`, to(9)).ended;
     expect(ended.stderr).toContain("13 events of run r did not reach 127.0.0.1:9 and are lost (EEXIST)");
+  });
+
+  it("keeps what fits on a full disk, whole events only, and counts the others", async ({ skip }) => {
+    const folder = makeFolder();
+    const disk = `${folder}/.xtrack`;
+    mkdirSync(disk);
+    try {
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], { stdio: "ignore" });
+    } catch {
+      skip("mounting a small disk needs root");
+    }
+    try {
+      const ended = await startProgram(folder, `${metrics(3000)} process.exit(0);`, to(9)).ended;
+      const kept = readSpool(folder).map((event) => event.m.seq);
+      expect(kept.length).toBeGreaterThan(100);
+      expect(kept).toEqual(kept.map((_, at) => at + 1));
+      expect(readdirSync(disk).filter((name) => !name.endsWith(".xtrack.bin"))).toEqual([]);
+      expect(ended.stderr).toContain(`The first ${kept.length} are in .xtrack/`);
+      expect(ended.stderr).toContain(`The other ${3003 - kept.length} are lost (ENOSPC)`);
+    } finally {
+      execFileSync("umount", [disk]);
+    }
   });
 });
 

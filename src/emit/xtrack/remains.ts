@@ -72,11 +72,13 @@ export class Remains {
     const missed = `${rest.length} events of run ${runId} did not reach ${describe(choice)}`;
     try {
       if (folder === null) throw new Error("there is no spool folder");
-      const start = this.startFor(rest);
       const frames = rest.map(({ frame }) => frame);
-      const path = writeSpool(folder, start === null ? frames : [start, ...frames]);
-      this.spooled += rest.length;
-      say(`${missed}. They are in ${path}; take them in with: tributary import ${folder}`);
+      const { path, events, cause } = writeSpool(folder, this.startFor(rest), frames);
+      const others = rest.length - events;
+      this.spooled += events;
+      this.lost += others;
+      const where = `${others === 0 ? "They" : `The first ${events}`} are in ${path}; take them in with: tributary import ${folder}`;
+      say(`${missed}. ${where}${others === 0 ? "" : `. The other ${others} are lost (${toReason(cause)})`}`);
     } catch (error) {
       this.lost += rest.length;
       say(`${missed} and are lost (${toReason(error)})`);

@@ -7,23 +7,59 @@
 // run, worker and number.
 
 import { randomBytes } from "node:crypto";
-import { readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "#emit/make-folder.ts";
 
 /** A collector that is never there must not fill the disk. */
 const folderBytesMax = 1024 * 1024 * 1024;
 
-/** Returns the file's path. Throws when it cannot be written. */
-export function writeSpool(folder: string, frames: readonly Uint8Array[]): string {
+export interface Spooled {
+  readonly path: string;
+  /** How many of the events are in it, the first ones. */
+  readonly events: number;
+  /** Why the others are not; null when all are. */
+  readonly cause: unknown;
+}
+
+/** `start` goes before the events where it is not one of them. Throws when none of them can be written. */
+export function writeSpool(folder: string, start: Uint8Array | null, events: readonly Uint8Array[]): Spooled {
   makeFolder(folder);
+  const frames = start === null ? events : [start, ...events];
   const bytes = Buffer.concat(frames);
   if (countBytes(folder) + bytes.length > folderBytesMax) throw new Error(`there are more than 1 GiB in ${folder}`);
   const time = String(Date.now()).padStart(13, "0");
   const path = join(folder, `${time}-${process.pid}-${randomBytes(4).toString("hex")}.xtrack.bin`);
-  writeFileSync(`${path}.tmp`, bytes);
-  renameSync(`${path}.tmp`, path);
-  return path;
+  const begun = `${path}.tmp`;
+  let whole = frames.length;
+  let cause: unknown = null;
+  try {
+    writeFileSync(begun, bytes);
+  } catch (error) {
+    cause = error;
+    whole = cutToFrames(begun, frames);
+  }
+  const written = whole - (frames.length - events.length);
+  if (written <= 0) {
+    rmSync(begun, { force: true });
+    throw cause;
+  }
+  renameSync(begun, path);
+  return { path, events: written, cause };
+}
+
+/** A full disk may have taken a part: leaves its whole frames, and says how many they are. */
+function cutToFrames(path: string, frames: readonly Uint8Array[]): number {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  let end = 0;
+  let whole = 0;
+  for (const { length } of frames) {
+    if (end + length > size) break;
+    end += length;
+    whole++;
+  }
+  if (whole > 0) truncateSync(path, end);
+  return whole;
 }
 
 function countBytes(folder: string): number {
