@@ -12,6 +12,8 @@ running server offers it as \`/openapi.json\`, and at \`/reference\` as a readab
 - Send a key as \`Authorization: Bearer …\`. [security.md](security.md) says who needs one; the tables name each route's scope.
   \`open\` needs no key; \`server\` needs an \`admin\` key of the server's own workspace.
 - Ids and metric keys are single percent-encoded path segments: \`/api/v1/runs/my%2Frun/metrics/train%2Floss\`.
+- A name that is \`.\` or \`..\`, or that after some \`~\` is one of these, gets one more \`~\` in front: \`/api/v1/runs/~..\`. Browsers and
+  many clients take a bare \`..\` for a step to another path.
 - A 64-bit integer is always a decimal string. A float is a number, or \`"NaN"\`, \`"Infinity"\` or \`"-Infinity"\` if it is not
   finite. Times are nanoseconds since the epoch.
 - To pass a list in a query, repeat the name: \`run=a&run=b\`. A page's \`next\` is the \`cursor\` of the next page.

@@ -3,6 +3,7 @@
 import type { ErrorAnswer } from "#api/contract/error.ts";
 import { paths, type RouteName } from "#api/contract/paths.ts";
 import type { AnswerOf, Call } from "#api/contract/routes.ts";
+import { toSegment } from "#api/contract/segment.ts";
 import { given } from "#base/given.ts";
 import { Exit, exitCodes } from "./exit.ts";
 
@@ -97,8 +98,11 @@ async function toApiError(response: Response): Promise<ApiError> {
 
 /** The path with its segments percent-encoded, and the query with lists as repeated names. */
 export function toPath(name: RouteName, { params, query }: AnyCall): string {
-  const path = paths[name].path
-    .replace(/:(\w+)/g, (_, segment: string) => encodeSegment(String(params?.[segment])))
+  const { path: pattern } = paths[name];
+  // Senders' paths are those of the protocols.
+  const encode = pattern.startsWith("/api/v1/") ? toSegment : encodeSegment;
+  const path = pattern
+    .replace(/:(\w+)/g, (_, segment: string) => encode(String(params?.[segment])))
     .replace("*", () => String(params?.["*"]).split("/").map(encodeSegment).join("/"));
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query ?? {})) {

@@ -63,6 +63,17 @@ describe.skipIf(chromiumPath === undefined)("the state of the page", () => {
     await close();
   });
 
+  test("a run whose name is two dots opens from the table and from its own address", async () => {
+    await sendXtrack(server, toFrames([["run_start", { run_id: { id: ".." }, name: "dots" }]], Date.now(), "w0"));
+    await walkOn(browser, `${server.app.url}/runs`, async (page) => {
+      await page.getByRole("link", { name: "dots" }).first().click();
+      await page.getByRole("heading", { name: "dots" }).waitFor();
+      expect(new URL(page.url()).pathname).toMatch(/^\/runs\/~\.\.(\/|$)/);
+      await page.reload();
+      await page.getByRole("heading", { name: "dots" }).waitFor();
+    });
+  });
+
   test("a paused job is shown as paused, in its head and in the table", async () => {
     await say("resting", 2, "paused");
     await walkOn(browser, `${server.app.url}/runs/resting`, async (page) => {

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Command } from "commander";
+import { toSegment } from "#api/contract/segment.ts";
 import { createClient } from "#cli/client.ts";
 import { answers, type ConnectOptions } from "#cli/connect.ts";
 import { type Context, paint } from "#cli/context.ts";
@@ -54,9 +55,7 @@ export function addRun(program: Command, context: Context): void {
     const up = await answers(config.server);
     if (up) await replaySpool(client, config.dataDir).catch(() => 0);
     if (up) await takeLeftEvents(client, context).catch(() => undefined);
-    say(
-      up ? `run ${runId} at ${config.server}/runs/${encodeURIComponent(runId)}` : `run ${runId}; no server answers yet`,
-    );
+    say(up ? `run ${runId} at ${config.server}/runs/${toSegment(runId)}` : `run ${runId}; no server answers yet`);
     const startedMs = Date.now();
     const watching = follow(context, options, client, runId);
     const result = await wrap({

@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { RouteName } from "#api/contract/paths.ts";
 import { type RouteSchemas, schemas } from "#api/contract/routes.ts";
+import { fromSegment } from "#api/contract/segment.ts";
 import { FileBody, type Handler, type Handlers, JsonBody } from "#api/handler.ts";
 import { encodeTexts } from "#archive/encode-texts.ts";
 import { formatInSteps } from "#base/json/format-in-steps.ts";
@@ -19,7 +20,8 @@ export function addApiRoutes(app: FastifyInstance, handlers: Handlers, endings: 
     const status = (schemas[name] as RouteSchemas).status ?? 200;
     addRoute(app, name, async (request, reply) => {
       const signal = watchEnd(request, reply, endings);
-      const { params, query, body, caller } = request;
+      const { query, body, caller } = request;
+      const params = toNames(request.params);
       const header = request.headers["last-event-id"];
       const lastEventId = typeof header === "string" ? header : undefined;
       const answer = await handler({ params, query, body, caller, signal, lastEventId } as never);
@@ -27,6 +29,14 @@ export function addApiRoutes(app: FastifyInstance, handlers: Handlers, endings: 
       return send(reply, answer);
     });
   }
+}
+
+/** Routes of the API name things by segments; the rest of a path, `*`, is the key of a file as it is. */
+function toNames(params: unknown): unknown {
+  const entries = Object.entries(params as Readonly<Record<string, unknown>>);
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, key !== "*" && typeof value === "string" ? fromSegment(value) : value]),
+  );
 }
 
 async function send(reply: FastifyReply, answer: unknown): Promise<unknown> {

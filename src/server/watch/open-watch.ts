@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ApiContext } from "#api/context.ts";
+import { toSegment } from "#api/contract/segment.ts";
 import { toAlert } from "#api/routes/alerts.ts";
 import { nowNs } from "#base/clock.ts";
 import { ConfigError } from "#config/read-config.ts";
@@ -147,7 +148,7 @@ function createDeliveries(
     reach: { isPrivateAllowed: config.watchPrivate, hosts: config.watchHosts.map((host) => host.toLowerCase()) },
     mail: config.mailServer === "" ? null : { url: config.mailServer, from: config.mailFrom },
     nowNs,
-    linkOf: (runId) => `${config.watchPage || url()}/runs/${encodeURIComponent(runId)}`,
+    linkOf: (runId) => `${config.watchPage || url()}/runs/${toSegment(runId)}`,
     change: async (changes, workspace) => {
       await collector.change(changes, workspace, "rules");
     },

@@ -3,6 +3,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { RouteName } from "#api/contract/paths.ts";
 import type { Call } from "#api/contract/routes.ts";
+import { fromSegment } from "#api/contract/segment.ts";
 import { apiQuery } from "../data/use-api.ts";
 import { orderedRuns, parseCompareSearch, toPartQuestion } from "../view/compare/compare-search.ts";
 import { parseSearch } from "./search.ts";
@@ -18,7 +19,7 @@ export function askAhead(client: QueryClient, { pathname, search }: Pick<Locatio
     const ids = orderedRuns(parseCompareSearch(parseSearch(search)));
     if (ids.length > 0) ask("compare", toPartQuestion(ids, "metrics"));
   } else if (place === "runs" && id !== undefined && id !== "") {
-    const params = { id: decodeURIComponent(id) };
+    const params = { id: fromSegment(decodeURIComponent(id)) };
     ask("run", { params });
     if (metricTabs.has(tab)) ask("metrics", { params });
   } else if (place === "runs" || place === "") ask("fields", {});

@@ -2,6 +2,7 @@
 
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { fromSegment } from "#api/contract/segment.ts";
 import { Refusal } from "../data/client.ts";
 import { useApi, useChange } from "../data/use-api.ts";
 import { useLiveState, useStaleOnLive } from "../data/use-live.ts";
@@ -157,7 +158,7 @@ function Crumbs() {
         </Link>
       )}
       <span className="muted">/</span>
-      {view === "runs" ? <RunHeading id={id} /> : <Heading text={id} />}
+      {view === "runs" ? <RunHeading id={fromSegment(id)} /> : <Heading text={id} />}
     </nav>
   );
 }

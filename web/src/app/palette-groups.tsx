@@ -4,6 +4,7 @@
 import { useNavigate, useRouterState } from "@tanstack/react-router";
 import { Command } from "cmdk";
 import { type ReactNode, useDeferredValue } from "react";
+import { fromSegment } from "#api/contract/segment.ts";
 import { panelId } from "../chart/metric-groups.ts";
 import { urlOf } from "../data/client.ts";
 import { useApi } from "../data/use-api.ts";
@@ -21,7 +22,7 @@ import { useOtherTheme } from "./theme.ts";
 export function useOpenRun(): string | null {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const id = /^\/runs\/([^/]+)/.exec(path)?.[1];
-  return id === undefined ? null : decodeURIComponent(id);
+  return id === undefined ? null : fromSegment(decodeURIComponent(id));
 }
 
 interface Group {

@@ -2,6 +2,7 @@
 
 import { type AnyRoute, createRootRouteWithContext, createRoute, createRouter, redirect } from "@tanstack/react-router";
 import type { ComponentType } from "react";
+import { fromSegment, keepDots } from "#api/contract/segment.ts";
 import { clockNames } from "../clock/use-address.ts";
 import { PageProblem } from "../part/notice.tsx";
 import { parseCompareSearch } from "../view/compare/compare-search.ts";
@@ -27,7 +28,14 @@ function viewsBelow<Parent extends AnyRoute>(parent: Parent) {
 }
 
 const page = viewsBelow(root);
-const runRoute = page("/runs/$id", () => import("../view/run/run-view.tsx"), "RunView", texts(...clockNames));
+/** The router percent-encodes names itself. */
+const runRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/runs/$id",
+  params: { parse: ({ id }) => ({ id: fromSegment(id) }), stringify: ({ id }) => ({ id: keepDots(id) }) },
+  validateSearch: texts(...clockNames),
+  component: lazyView(() => import("../view/run/run-view.tsx"), "RunView"),
+});
 const tab = viewsBelow(runRoute);
 const parseLogSearch = toSearchParser({ q: asText, worker: asText, read: asText, level: asList });
 

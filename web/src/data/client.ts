@@ -3,6 +3,7 @@
 import type { ErrorAnswer } from "#api/contract/error.ts";
 import { paths, type RouteName } from "#api/contract/paths.ts";
 import type { AnswerOf, Call } from "#api/contract/routes.ts";
+import { toSegment } from "#api/contract/segment.ts";
 import { formatSearch } from "../app/search.ts";
 
 interface LooseInput {
@@ -35,7 +36,7 @@ export class Unreachable extends Error {
 /** The address of a route; also for links to downloads. */
 export function urlOf<N extends RouteName>(name: N, input: Call<N>): string {
   const { params = {}, query = {} } = input as LooseInput;
-  const path = paths[name].path.replace(/:(\w+)/g, (_, key: string) => encodeURIComponent(String(params[key] ?? "")));
+  const path = paths[name].path.replace(/:(\w+)/g, (_, key: string) => toSegment(String(params[key] ?? "")));
   return path + formatSearch(query);
 }
 

@@ -1,6 +1,7 @@
 // All metrics of the run, one panel each, on the shared clock. What changes the picture is in the address.
 
 import { useSearch } from "@tanstack/react-router";
+import { toSegment } from "#api/contract/segment.ts";
 import type { Axis } from "#api/contract/series.ts";
 import { SavedViews } from "../../app/saved-views.tsx";
 import { asList, asText, type SearchRecord } from "../../app/search.ts";
@@ -85,7 +86,7 @@ function ChartsBar({ find, many, view }: ChartsBarProps) {
       <SavedViews
         page="charts"
         search={toViewSearch(search)}
-        path={`/runs/${encodeURIComponent(run.id)}/charts`}
+        path={`/runs/${toSegment(run.id)}/charts`}
         what="How the panels of any run are arranged and drawn."
         onOpen={(next) => setSearch({ ...noView, ...toViewSearch(next) })}
       />

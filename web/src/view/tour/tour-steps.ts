@@ -1,6 +1,8 @@
 // The six steps through the bundled sample: from a dip in a curve to its cause, and to a run that is stopped by hand.
 // The sample never changes, so its ids and times stand here; a test walks the steps on it.
 
+import { toSegment } from "#api/contract/segment.ts";
+
 export const profiledRun = "349082d8-7fd3-4e08-aeb5-ffb29c1d81d9";
 export const divergedRun = "f938130c-5b83-4c28-8b74-f40369bfb949";
 
@@ -49,7 +51,7 @@ export function toTourSteps(liveRun: string | null): readonly TourStep[] {
         liveRun === null
           ? "No training is running: it was stopped, or the demo was started with --no-live."
           : "This one trains while you read. Pause it, change its learning rate, or stop it; each command is shown here from queued to confirmed.",
-      href: liveRun === null ? null : `/runs/${encodeURIComponent(liveRun)}/control?ask=stop`,
+      href: liveRun === null ? null : `/runs/${toSegment(liveRun)}/control?ask=stop`,
     },
   ];
 }
