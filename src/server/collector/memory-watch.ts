@@ -2,7 +2,7 @@
 // runtime adds bodies that are garbage and not collected yet, and what is kept to be used again. How much that is only the
 // runtime and the system can tell, so they are asked.
 
-import { emptyPools, keepFreeBytes, keptFreeBytesUsual } from "#base/array-pool.ts";
+import { keepFreeBytes, keptFreeBytesUsual } from "#base/array-pool.ts";
 import { collectBeside, collectYoung } from "#base/give-back.ts";
 import { Marking } from "#base/marking.ts";
 import { nextTurn } from "#base/turns.ts";
@@ -18,10 +18,11 @@ const collectedShare = 3 / 4;
 /** What it grows by, of the budget, and how often at most. */
 const grownShare = 1 / 64;
 const collectedMs = 1000;
-/** What is kept to be used again while it is tight. */
-const tightFreeBytes = 32 * 1024 * 1024;
-/** What is kept is let go no more often than this: it has to be taken anew. */
-const letGoMs = 10_000;
+/**
+ * Of the budget: what is kept to be used again while it is tight, about what one plan returns and the next one takes. What is
+ * let go of stays until the heap has been looked through, and what is taken meanwhile comes on top of it.
+ */
+const tightFreeShare = 1 / 8;
 
 type Held = Pick<NodeJS.MemoryUsage, "rss" | "arrayBuffers">;
 
@@ -44,7 +45,6 @@ export class MemoryWatch {
   private leastBytes = Number.POSITIVE_INFINITY;
   private isInLine = false;
   private isClosed = false;
-  private letGoAtMs = Number.NEGATIVE_INFINITY;
   private collectedAtMs = Number.NEGATIVE_INFINITY;
   /** The least that the process held since. */
   private leastRss = Number.POSITIVE_INFINITY;
@@ -66,8 +66,7 @@ export class MemoryWatch {
     if (held === null) return;
     const { rss, arrayBuffers } = held;
     const isTight = rss > this.budgetBytes * (this.isTight ? easyShare : tightShare);
-    if (isTight !== this.isTight) keepFreeBytes(isTight ? tightFreeBytes : keptFreeBytesUsual);
-    if (isTight && !this.isTight) this.letGo();
+    if (isTight !== this.isTight) keepFreeBytes(isTight ? this.budgetBytes * tightFreeShare : keptFreeBytesUsual);
     this.isTight = isTight;
     this.leastRss = Math.min(this.leastRss, rss);
     const isGrown = rss - this.leastRss > this.budgetBytes * grownShare;
@@ -92,13 +91,6 @@ export class MemoryWatch {
     this.collectedAtMs = nowMs;
     this.leastRss = rss;
     collectBeside();
-  }
-
-  /** The runtime gives it back when it has looked through the whole heap: nobody waits for that. */
-  private letGo(): void {
-    if (performance.now() - this.letGoAtMs < letGoMs) return;
-    emptyPools();
-    this.letGoAtMs = performance.now();
   }
 
   close(): void {
