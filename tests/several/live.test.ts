@@ -17,6 +17,8 @@ let pair: Pair;
 let nats: NatsServer;
 let a: TestApp;
 let b: TestApp;
+/** Who listens at `b` when nobody watches. */
+let listeners: number;
 const adminKey = "trib_a-key-that-is-in-the-settings-of-both";
 const runs: Run[] = [];
 const streams: AbortController[] = [];
@@ -69,6 +71,7 @@ describe.skipIf(natsPath === undefined)("two collectors on one bus", () => {
   beforeAll(async () => {
     pair = await openPair({ adminKey, loginSecret: "the-same-at-all-of-them-and-long-enough" });
     ({ nats, a, b } = pair);
+    listeners = b.app.collector.hub.subscriberCount;
   });
   afterEach(async () => {
     for (const stop of streams.splice(0)) stop.abort();
@@ -104,18 +107,18 @@ describe.skipIf(natsPath === undefined)("two collectors on one bus", () => {
 
   test("rows cross the bus for as long as somebody at the other collector wants them", async () => {
     const { hub } = b.app.collector;
-    const before = hub.subscriberCount;
+    await eventually(() => hub.subscriberCount === listeners, "b still passes on what somebody wanted before");
     const run = fresh("wanted");
     await post(b, run, 1);
     await heardOf(run);
     const events = await watch(a, `?run=${run}`);
-    await eventually(() => hub.subscriberCount === before + 1, "b does not know that somebody wants them");
+    await eventually(() => hub.subscriberCount === listeners + 1, "b does not know that somebody wants them");
     await post(b, run, 2);
     await eventually(() => points(events, "loss").includes(2), "the point did not come");
     // What came before the page did is not live.
     expect(points(events, "loss")).toEqual([2]);
     for (const stop of streams.splice(0)) stop.abort();
-    await eventually(() => hub.subscriberCount === before, "b still passes them on");
+    await eventually(() => hub.subscriberCount === listeners, "b still passes them on");
   });
 
   test("whoever watches goes on when the other collector was started again", async () => {

@@ -7,7 +7,7 @@ import type { TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { drained, failedPipeline, makeSampleFolder, profiledRun, sendXtrack, toFrames } from "./sample.ts";
 import { openSite } from "./site.ts";
-import { soon, walkOn } from "./walking.ts";
+import { drag, soon, walkOn } from "./walking.ts";
 
 let server: TestApp;
 let browser: TestBrowser;
@@ -90,14 +90,14 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
       await page.getByText("Recorded in cirron and xtrack, on one clock.").waitFor();
       const strip = page.getByRole("region", { name: "On one clock" }).locator("canvas");
       await strip.waitFor();
-      const box = await strip.boundingBox();
-      if (box === null) throw new Error("the strip has no box");
-      // A piece of it becomes the window of every panel.
-      await page.mouse.move(box.x + box.width * 0.4, box.y + 20);
-      await page.mouse.down();
-      await page.mouse.move(box.x + box.width * 0.6, box.y + 20);
-      await page.mouse.up();
-      await page.waitForURL(/from=\d+/);
+      // A piece of it becomes the window of every panel. What is loaded above it may still move it.
+      const choose = async (): Promise<string> => {
+        const box = await strip.boundingBox();
+        if (box === null) throw new Error("the strip has no box");
+        await drag(page, [box.x + box.width * 0.4, box.y + 20], [box.x + box.width * 0.6, box.y + 20]);
+        return page.url();
+      };
+      await soon(choose).toMatch(/from=\d+/);
     });
   });
 
