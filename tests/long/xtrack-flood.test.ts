@@ -6,6 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { encode } from "../clients/xtrack-document-client.ts";
 
@@ -25,6 +26,8 @@ async function flood(port: number, at: number): Promise<void> {
       frames.push(encode({ v: 1, t: "metric", m: { seq, ts: seq, wid }, p }));
     }
     if (!socket.write(Buffer.concat(frames))) await once(socket, "drain");
+    // The others get their turn: a connection that says nothing for long is closed.
+    await setImmediate();
   }
   socket.end();
   await once(socket, "close");
