@@ -11,7 +11,7 @@ import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { fillInBackground } from "#store/schema/migrate.ts";
+import { fillCirronIds } from "#store/schema/cirron-ids.ts";
 import type { Store } from "#store/store.ts";
 import { createCirronLoad } from "./support/cirron-load.ts";
 import { fillStore, fillTable, settle } from "./support/fill-store.ts";
@@ -59,8 +59,7 @@ function fill(dataDir: string, spans: number, points: number, lines: number): Pr
       `${key}, ${id("concat('s', toString(number))")}, ${id(`concat('r', toString(${run}))`)}, 'step', ${at},
         ${at} + 500000, toInt64(${run}), 0, '{}', '[]', toUInt32(number % 4294967295 + 1), ${at}, 0, 0`,
     );
-    await store.ddl(`ALTER TABLE ${store.database}.migrations DELETE WHERE id = 10 SETTINGS mutations_sync = 2`);
-    await fillInBackground(store);
+    for (const sql of fillCirronIds(store.database, "1")) await store.ddl(sql);
     await fillState(store, Math.ceil(spans / spansPerRun));
     if (points > 0) await fillPoints(store, points);
     if (lines > 0) await fillLines(store, lines);

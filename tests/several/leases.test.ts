@@ -28,8 +28,7 @@ test("of three that start at once on an empty store, one makes the schema, and e
   const rows = await askStore<{ id: number; n: string }>(store, {
     sql: "SELECT id, count() AS n FROM tributary.migrations GROUP BY id ORDER BY id",
   });
-  expect(rows.length).toBeGreaterThan(10);
-  expect(rows.filter(({ n }) => n !== "1")).toEqual([]);
+  expect(rows).toEqual([0, 12, 13, 15, 16, 17, 18].map((id) => ({ id, n: "1" })));
 });
 
 test("one of several has a lease, until it gives it back or its time is over", async () => {
@@ -56,13 +55,13 @@ test("a schema that a killed collector left half made is finished by the next, w
   const address = { kind: "server", url: shared.url, user: "default", password: "", database: "half" } as const;
   const half = await createStore(address);
   await migrate(half);
-  await half.ddl("ALTER TABLE half.migrations DELETE WHERE id = 12 SETTINGS mutations_sync = 2");
+  await half.ddl("ALTER TABLE half.migrations DELETE WHERE id = 13 SETTINGS mutations_sync = 2");
   // Of one who was killed a while ago.
   expect(await takeLease(half, "schema", "killed", 3000)).not.toBe(null);
   const said: string[] = [];
   await migrate(half, (sentence) => said.push(sentence));
   expect(said).toEqual([expect.stringContaining("waits for it")]);
-  const [row] = await askStore<{ n: string }>(half, { sql: "SELECT count() AS n FROM half.migrations WHERE id = 12" });
+  const [row] = await askStore<{ n: string }>(half, { sql: "SELECT count() AS n FROM half.migrations WHERE id = 13" });
   expect(row?.n).toBe("1");
   await half.close();
 });

@@ -44,7 +44,7 @@ export interface CirronStore {
   readComponents(groupKeys: readonly string[]): Promise<readonly ComponentRow[]>;
   findNear(workspace: string, near: NearQuestion): Promise<readonly ComponentRow[]>;
   findBatches(workspace: string, batchIds: readonly string[]): Promise<readonly StoredBatch[]>;
-  /** All rows of groups that have no stored component: an older release wrote them, or several collectors did. */
+  /** All rows of groups that have no stored component: its plan was lost, or several collectors wrote them. */
   readGroups(groupKeys: readonly string[]): Promise<readonly StoredGroupRows[]>;
 }
 

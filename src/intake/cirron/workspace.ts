@@ -209,7 +209,7 @@ export class CirronWorkspace {
     this.ledger.forget(groupKeys);
   }
 
-  /** A group of an older release, which stored no component: it is made of the group's rows, and told with what comes next. */
+  /** A group without a stored component: it is made of the group's rows, and told with what comes next. */
   takeStoredGroup({ groupKey, rows, sources, runOverrides, told, aliases }: StoredGroupRows): void {
     if (this.components.ofKey(groupKey) !== undefined) return;
     const at = this.components.add(this.workspace, groupKey);
@@ -228,12 +228,6 @@ export class CirronWorkspace {
     taken.generation = this.recent.generation;
     this.components.index(this.components.ofKey(groupKey) as number);
     this.untold.add(taken);
-  }
-
-  /** As above, and what is to be stored of it now. */
-  adopt(group: StoredGroupRows, cause: MapCause): StateChange[] {
-    this.takeStoredGroup(group);
-    return this.tell([this.components.ofKey(group.groupKey) as number], cause);
   }
 
   /** Rebuilds components from all their groups, after another collector wrote to some of them. */

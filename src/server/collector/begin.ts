@@ -8,8 +8,6 @@ import type { SetAside } from "#intake/set-aside.ts";
 import { StoreOutage } from "#store/outage.ts";
 import { readJoins } from "#store/reader/joins.ts";
 import { readNewestVersion, readRunNames } from "#store/reader/restore.ts";
-import { fillInBackground } from "#store/schema/migrate.ts";
-import type { Store } from "#store/store.ts";
 import type { Plan } from "#store/writer/plan.ts";
 import { noteResent } from "#store/writer/resent.ts";
 import type { Collector, CollectorOptions } from "./collector.ts";
@@ -18,13 +16,11 @@ import { untilDone } from "./intake-store.ts";
 import { noOutline, readOutline } from "./outline.ts";
 import type { StartSteps } from "./start-steps.ts";
 import type { StoreMeeting } from "./store-meeting.ts";
-import { upgradeGroups } from "./upgrade.ts";
 
 interface Beginning {
   readonly met: StoreMeeting;
   /** What the last process left in the outbox. */
   readonly left: { readonly position: number; readonly plans: readonly Plan[]; readonly isDamaged: boolean };
-  readonly idsFilled: Promise<void>;
   readonly steps: StartSteps;
   isClosing(): boolean;
   /** The store has answered, and what the journal held is applied. */
@@ -34,7 +30,7 @@ interface Beginning {
 /** Once the store has answered: what was left open, then the rest of the journal, then new records. */
 export async function begin(
   collector: Collector,
-  { met, left, idsFilled, steps, isClosing, onJoined }: Beginning,
+  { met, left, steps, isClosing, onJoined }: Beginning,
   { onStarted }: Pick<CollectorOptions, "onStarted">,
 ): Promise<void> {
   const { id, store, applier, writer, sequencer, setAside, damage, versions } = collector;
@@ -60,7 +56,7 @@ export async function begin(
   };
   // The store has all records up to here and none after, apart from some blocks of a plan that was lost. If others write too,
   // it is asked about each record.
-  const warm = (): Promise<void> => warmState(collector, idsFilled, left.isDamaged ? left.position : null);
+  const warm = (): Promise<void> => warmState(collector, left.isDamaged ? left.position : null);
   const warming = store.kind === "embedded" && !isFresh ? warm() : null;
   warming?.catch(onCold);
   const records = sequencer.position.durable - sequencer.position.applied;
@@ -75,7 +71,7 @@ export async function begin(
   onStarted?.({ records, plans: left.plans.length, ...steps.all }, steps.tookMs);
   for (const sentence of [...damage.remarks(), ...damage.sentences()]) collector.tell(sentence, undefined);
   onJoined();
-  if (!isFresh) warmUp(collector, Promise.all([warming ?? warm(), gone]), isClosing).catch(onCold);
+  if (!isFresh) warmUp(collector, Promise.all([warming ?? warm(), gone])).catch(onCold);
 }
 
 /** Whether the store is empty when the first record is applied; left-over plans are in it by then. */
@@ -106,33 +102,14 @@ export async function submitAgain(sequencer: Sequencer, input: Input): Promise<v
   await again.durable;
 }
 
-async function warmState(
-  { store, applier }: Collector,
-  idsFilled: Promise<void>,
-  wholeTo: number | null,
-): Promise<void> {
-  await idsFilled;
+async function warmState({ store, applier }: Collector, wholeTo: number | null): Promise<void> {
   const { state } = applier;
   state.warm(await readOutline(store, wholeTo));
 }
 
 /** Goes on while the collector works. The names of runs that are being deleted are read no more: they may come again as new ones. */
-async function warmUp(collector: Collector, warming: Promise<unknown>, isClosing: () => boolean): Promise<void> {
-  const { store, hub } = collector;
+async function warmUp({ store, hub }: Collector, warming: Promise<unknown>): Promise<void> {
   await warming;
   for await (const { name } of readRunNames(store)) hub.know(name);
   hub.warm();
-  // Also after an interrupted upgrade. If there is nothing to do, this is one question.
-  await upgradeGroups(collector, isClosing);
-}
-
-/** Resolves when the ids of an older release's rows are there too. */
-export function fillIds(options: CollectorOptions, store: Store, met: StoreMeeting): Promise<void> {
-  const fill = async (): Promise<void> => {
-    const { isFilled } = (await met.later) ?? met;
-    if (!isFilled) await untilDone(() => fillInBackground(store));
-  };
-  const filled = fill();
-  filled.catch((cause) => options.onTrouble("The ids of an older release's rows could not be gathered.", cause));
-  return filled;
 }

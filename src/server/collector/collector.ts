@@ -34,7 +34,7 @@ import { readOpenPlans } from "#store/writer/open-plans.ts";
 import { createOutbox } from "#store/writer/outbox.ts";
 import { noteResent } from "#store/writer/resent.ts";
 import { StoreWriter, type WriterOptions } from "#store/writer/writer.ts";
-import { begin, fillIds, isNothingStored, submitAgain } from "./begin.ts";
+import { begin, isNothingStored, submitAgain } from "./begin.ts";
 import { carryOut } from "./deletion.ts";
 import { lockFolder } from "./folder-lock.ts";
 import type { ProgressNotes } from "./identity.ts";
@@ -169,8 +169,7 @@ async function openWithStore(
   const isFresh = isNothingStored(met, left);
   steps.end("schema");
   const { id, epoch } = met.notes.identity;
-  const idsFilled = fillIds(options, store, met);
-  const applier = createApplier(options, store, { idsFilled, id, isFresh });
+  const applier = createApplier(options, store, id, isFresh);
   const blobs = await openBlobs(config);
   const unstored = new UnstoredState();
   const byKey = keepByKey(store, tell);
@@ -227,7 +226,7 @@ async function openWithStore(
     ...{ listeners, storedListeners, notes: met.notes, onClose, closeStore, tell },
     ...{ joined: joined.promise, patience: met.later === null ? patience : none },
   });
-  const begun = begin(collector, { met, left, idsFilled, steps, isClosing, onJoined: () => joined.resolve() }, options);
+  const begun = begin(collector, { met, left, steps, isClosing, onJoined: () => joined.resolve() }, options);
   if (met.later !== null || (await patience.within(begun)) === "late") begun.catch(onFatal);
   return collector;
 }
@@ -275,7 +274,8 @@ function prepareToWait(
 function createApplier(
   { config, intakeLimits }: CollectorOptions,
   store: Store,
-  { idsFilled, id, isFresh }: { readonly idsFilled: Promise<void>; readonly id: string; readonly isFresh: boolean },
+  id: string,
+  isFresh: boolean,
 ): ProtocolApplier {
   const groupBytesMax = shareMemory(config.memoryBudgetBytes).groupsBytes;
   const limits = intakeLimits ?? { ...defaultIntakeLimits, groupBytesMax };
@@ -285,7 +285,7 @@ function createApplier(
     decodeLimits: toDecodeLimits(config),
     // The embedded engine belongs to one collector, a server may serve several.
     ...(store.kind === "server" ? { writer: id } : {}),
-    store: createIntakeStore(store, idsFilled, limits),
+    store: createIntakeStore(store, limits),
     isFresh,
     limits,
   });

@@ -17,13 +17,9 @@ import type { Store } from "#store/store.ts";
 import { readStoredGroups } from "./stored-groups.ts";
 import { takeEvents, takeEventsWithin } from "./xtrack-identities.ts";
 
-/** `idsFilled` resolves when the ids of an older release's rows can be found; whoever has to look one up waits for it. */
-export function createIntakeStore(store: Store, idsFilled: Promise<void>, limits: IntakeLimits): IntakeStore {
+export function createIntakeStore(store: Store, limits: IntakeLimits): IntakeStore {
   return {
-    async findGroups(keys) {
-      await idsFilled;
-      return untilDone(() => readGroupsOfIds(store, keys));
-    },
+    findGroups: (keys) => untilDone(() => readGroupsOfIds(store, keys)),
     findRows: (groupKeys, ids) => untilDone(() => readRowsOfIds(store, groupKeys, ids)),
     // If several collectors write, each stores what it knows of a component; only the rows show what all know.
     readComponents: (groupKeys) =>

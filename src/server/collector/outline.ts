@@ -68,10 +68,10 @@ async function readOnce(store: Store, wholeTo: number | null): Promise<StoredOut
   };
 }
 
-/** Rows that begin after the end of every component are new. A component of an older release, or of a lost plan, may not be there. */
+/** Rows that begin after the end of every component are new. A component of a lost plan may not be there. */
 async function readHours(store: Store, hours: readonly number[], isBroken: boolean): Promise<RowHours> {
-  const isUpgraded = !isBroken && (await readGroupsWithoutComponent(store, 1)).length === 0;
-  const last = isUpgraded ? Number(await readLastEnd(store)) : Number.POSITIVE_INFINITY;
+  const isWhole = !isBroken && (await readGroupsWithoutComponent(store, 1)).length === 0;
+  const last = isWhole ? Number(await readLastEnd(store)) : Number.POSITIVE_INFINITY;
   return new Map(hours.map((hour) => [hour, last]));
 }
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { tellOldServer } from "#store/engine-version.ts";
 import { isRetryable } from "#store/outage.ts";
 import { hasGroups } from "#store/reader/restore.ts";
-import { isFilled, migrate } from "#store/schema/migrate.ts";
+import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import { enrol, type Folder, ForeignFolder, type Identity, ProgressNotes, readIdentity } from "./identity.ts";
 import type { Patience } from "./patience.ts";
@@ -18,8 +18,6 @@ export interface StoreMeeting {
   readonly isFresh: boolean;
   /** Null where the store has answered already. */
   readonly later: Promise<Met> | null;
-  /** Ids of an older release's rows are there. */
-  readonly isFilled: boolean;
 }
 
 type Met = Omit<StoreMeeting, "later">;
@@ -51,7 +49,7 @@ export async function meetStore(store: Store, folder: Folder, patience: Patience
   // From now on records are accepted under the folder's name.
   isLate = true;
   const later = meetLater(store, folder, identity, hooks, first);
-  return { notes: new ProgressNotes(store, identity), isFresh: false, isFilled: false, later };
+  return { notes: new ProgressNotes(store, identity), isFresh: false, later };
 }
 
 async function meet(
@@ -64,9 +62,9 @@ async function meet(
   const say = (sentence: string): void => onTrouble(sentence, null);
   await migrate(store, say);
   const notes = await enrol(store, folder, identity, { mayRename, onRenamed: say });
-  const [old, isUsed, filled] = await Promise.all([tellOldServer(store), hasGroups(store), isFilled(store)]);
+  const [old, isUsed] = await Promise.all([tellOldServer(store), hasGroups(store)]);
   if (old !== null) say(old);
-  return { notes, isFresh: !isUsed, isFilled: filled };
+  return { notes, isFresh: !isUsed };
 }
 
 /** Rejects only when this folder must not go on. */

@@ -1,5 +1,5 @@
-// Stored Cirron groups, read whole: for groups of a release without components, and for groups that several collectors
-// write to.
+// Stored Cirron groups, read whole: for groups whose component was in a plan that is lost, and for groups that several
+// collectors write to.
 
 import type { StringColumn } from "#base/columns.ts";
 import type { CirronRows } from "#intake/cirron/rows.ts";

@@ -187,7 +187,7 @@ export function readBatchIdsSince(store: Store, sinceNs: bigint) {
   return readRows(store, { workspace: text, batch_id: text }, { sql, params: { since: sinceNs } });
 }
 
-/** Cirron groups that have no component, of an older release. */
+/** Cirron groups that have no component: it was in a plan that is lost. */
 export function readGroupsWithoutComponent(store: Store, limit: number): Promise<string[]> {
   const { database } = store;
   const sql = `SELECT group_key FROM ${database}.groups FINAL WHERE protocol = 'cirron' AND deleted_ns = 0

@@ -6,8 +6,8 @@ import { idSalts } from "#model/id-salts.ts";
 const smallBlocks =
   "SETTINGS max_threads = 1, max_block_size = 65536, min_insert_block_size_rows = 262144, min_insert_block_size_bytes = 0";
 
-/** Of all rows, or of some. What several rows name is there as often, until it is merged. As `storedKey` in intake/cirron/row-ids.ts makes it of an id, and the hour that a row begins in. */
-export function fillCirronIds(database: string, only = "1"): string[] {
+/** Of these rows. What several rows name is there as often, until it is merged. As `storedKey` in intake/cirron/row-ids.ts makes it of an id, and the hour that a row begins in. */
+export function fillCirronIds(database: string, only: string): string[] {
   const key = (id: string, salt: number): string => {
     const hex = `if(match(${id}, '^[0-9a-f]{32}$'), ${id}, lower(hex(SHA256(concat('id', char(0), ${id})))))`;
     const half = (at: number): string => `reinterpretAsUInt64(reverse(unhex(substring(${hex}, ${at}, 16))))`;

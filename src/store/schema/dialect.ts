@@ -105,9 +105,8 @@ export function createSummaryViews(summary: Summary, dialect: Dialect): string[]
   );
 }
 
-/** The embedded engine's, whose collector fills the summary itself from now on. */
 export function dropSummaryViews(summary: Summary, dialect: Dialect): string[] {
-  return dialect.embedded ? viewsOf(summary, dialect).map(({ view }) => `DROP VIEW IF EXISTS ${view}`) : [];
+  return viewsOf(summary, dialect).map(({ view }) => `DROP VIEW IF EXISTS ${view}`);
 }
 
 /** Gives views that are there another text; no row passes between the two. */
@@ -123,21 +122,6 @@ function viewsOf({ target, sources }: Summary, { database, cluster }: Dialect) {
     on,
     select: select.replaceAll("@", `${database}.${source}${suffix}`),
   }));
-}
-
-/** Gives columns that are there their codecs; rows that are stored get them when they are merged. */
-export function changeCodecs(
-  layout: TableLayout,
-  columns: readonly string[],
-  { database, cluster }: Dialect,
-): string[] {
-  const mine = columns.filter((column) => Object.hasOwn(layout.columns, column));
-  const on = cluster === null ? "" : ` ON CLUSTER \`${cluster}\``;
-  const suffix = cluster !== null && layout.shardBy !== null ? "_local" : "";
-  return mine.map(
-    (column) =>
-      `ALTER TABLE ${database}.${layout.name}${suffix}${on} MODIFY COLUMN \`${column}\` ${layout.columns[column]} ${layout.codecs[column]}`,
-  );
 }
 
 export function addColumn(layout: TableLayout, column: string, dialect: Dialect): string[] {

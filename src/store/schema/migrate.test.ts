@@ -5,7 +5,7 @@ import { copyMetricsByKey } from "#store/metrics-by-key.ts";
 import { askStore } from "../../../tests/support/ask-store.ts";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
 import { storesUnderTest, suiteStore } from "../../../tests/support/store-under-test.ts";
-import { migrate, SchemaTooNew } from "./migrate.ts";
+import { migrate, OtherSchema } from "./migrate.ts";
 
 const clusterProgram = fileURLToPath(new URL("../../../tests/children/cluster-schema.ts", import.meta.url));
 
@@ -39,21 +39,17 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
     expect(row).toEqual({ type: "String" });
   });
 
-  it("brings the params of an older database along, and then keeps them by name as they come", async () => {
-    const param = { group_key: "d/x/old", name: "lr", worker: "w", key: "lr", value: "0.1", value_num: 0.1, ts_ns: 5n };
-    await insert("params", [{ ...param, seq: 1n }]);
-    await store.ddl(`DROP VIEW ${store.database}.param_by_key_of_params`);
-    await store.ddl(`DROP TABLE ${store.database}.param_by_key`);
-    await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id = 6`);
-    await migrate(store);
+  it("keeps the params by name as they come", async () => {
+    const param = { group_key: "d/x/params", name: "lr", worker: "w", key: "lr", ts_ns: 5n };
+    await insert("params", [{ ...param, seq: 1n, value: "0.1", value_num: 0.1 }]);
     await insert("params", [{ ...param, seq: 2n, value: '"big"', value_num: null }]);
     const rows = await askStore(store, {
       sql: `SELECT group_key, name, worker, seq, value, value_num FROM ${store.database}.param_by_key
-        WHERE group_key = 'd/x/old' ORDER BY seq`,
+        WHERE group_key = 'd/x/params' ORDER BY seq`,
     });
     expect(rows).toEqual([
-      { group_key: "d/x/old", name: "lr", worker: "w", seq: "1", value: "0.1", value_num: 0.1 },
-      { group_key: "d/x/old", name: "lr", worker: "w", seq: "2", value: '"big"', value_num: null },
+      { group_key: "d/x/params", name: "lr", worker: "w", seq: "1", value: "0.1", value_num: 0.1 },
+      { group_key: "d/x/params", name: "lr", worker: "w", seq: "2", value: '"big"', value_num: null },
     ]);
   });
 
@@ -116,59 +112,6 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
     }
     expect(await of("metric_by_key")).toEqual([{ first: 0.75, last: 0.25, least: 0.25, step: "3" }]);
     expect(await of("metric_by_key")).toEqual(await of("metric_summary"));
-  });
-
-  it("gives the columns of an older database their codecs, and leaves the rows as they are", async () => {
-    const param = { group_key: "d/x/codec", name: "lr", worker: "w", key: "lr", value: "0.1", ts_ns: 5000n, seq: 1n };
-    await insert("params", [param]);
-    await store.ddl(`ALTER TABLE ${store.database}.params MODIFY COLUMN ts_ns Int64 CODEC(Delta, ZSTD(1))`);
-    await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id = 11`);
-    await migrate(store);
-    await insert("params", [{ ...param, ts_ns: 6000n, seq: 2n }]);
-    const [row] = await askStore(store, {
-      sql: "SELECT compression_codec AS codec FROM system.columns WHERE database = {db:String} AND table = 'params' AND name = 'ts_ns'",
-      params: { db: store.database },
-    });
-    expect(row).toEqual({ codec: "CODEC(GCD, Delta(8), ZSTD(1))" });
-    const sql = `SELECT ts_ns FROM ${store.database}.params WHERE group_key = 'd/x/codec' ORDER BY seq`;
-    expect(await askStore(store, { sql })).toEqual([{ ts_ns: "5000" }, { ts_ns: "6000" }]);
-  });
-
-  it("fills in values that an older release stored as words only", async () => {
-    const mark = { group_key: "d/c/words", name: "loss", value_type: "float", span_id: "s", received_ns: 7n };
-    const word = (text: string) => `{"value":null,"value_nonfinite":"${text}"}`;
-    await insert("marks", [
-      { ...mark, mark_id: "a", ts_ns: 1n, value_float: 0.5, attrs: "{}" },
-      { ...mark, mark_id: "b", ts_ns: 2n, extra: word("nan"), attrs: '{"step":4}' },
-      { ...mark, mark_id: "c", ts_ns: 3n, extra: word("-inf"), attrs: "{}" },
-      { ...mark, mark_id: "d", ts_ns: 4n, extra: word("odd"), attrs: "{}" },
-      { ...mark, mark_id: "e", ts_ns: 5n, extra: '{"value":[1],"value_nonfinite":"nan"}', attrs: "{}" },
-    ]);
-    const finite = '"finite":{"count":3,"histogram":{"bins":[0.0,1.0],"counts":[3]}}';
-    const stats = `{"mean":null,"std":0.5,"nonfinite":{"mean":"nan","norm":"inf"},${finite}}`;
-    await insert("snapshots", [
-      { group_key: "d/c/words", snapshot_id: "p", ts_ns: 1n, tensor_name: "w", std: 0.5, stats },
-    ]);
-    await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id = 8`);
-    await migrate(store);
-    const of = (table: string, columns: string) =>
-      askStore(store, {
-        sql: `SELECT ${columns} FROM ${store.database}.${table} WHERE group_key = 'd/c/words' ORDER BY ts_ns`,
-      });
-    expect(await of("marks", "value_float AS v, flags")).toEqual([
-      { v: 0.5, flags: 0 },
-      { v: "NaN", flags: 128 },
-      { v: "-Infinity", flags: 128 },
-      { v: null, flags: 0 },
-      { v: null, flags: 0 },
-    ]);
-    expect(await of("metrics", "key, step, value, mark_id, span_id, entry, source")).toEqual([
-      { key: "loss", step: "4", value: "NaN", mark_id: "b", span_id: "s", entry: -1, source: "cirron" },
-      { key: "loss", step: null, value: "-Infinity", mark_id: "c", span_id: "s", entry: -1, source: "cirron" },
-    ]);
-    expect(await of("snapshots", "mean, std, min, norm, bins, counts")).toEqual([
-      { mean: "NaN", std: 0.5, min: null, norm: "Infinity", bins: [0, 1], counts: [3] },
-    ]);
   });
 
   it("keeps one copy of a row that came twice in different blocks, once merged", async () => {
@@ -282,7 +225,16 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
   it("refuses a database that a newer release made", async () => {
     const sql = `INSERT INTO ${store.database}.migrations SELECT 1000, 'later', '', 1`;
     await store.ddl(sql);
-    await expect(migrate(store)).rejects.toThrow(SchemaTooNew);
+    await expect(migrate(store)).rejects.toThrow(OtherSchema);
+    await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id = 1000`);
+  });
+
+  it("refuses a database from before the first release, and changes nothing in it", async () => {
+    await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id >= 12`);
+    await store.ddl(`INSERT INTO ${store.database}.migrations SELECT 11, 'earlier', '', 1`);
+    await expect(migrate(store)).rejects.toThrow("from before the first release");
+    const sql = `SELECT count() AS n FROM ${store.database}.migrations WHERE id >= 12`;
+    expect(await askStore(store, { sql })).toEqual([{ n: "0" }]);
   });
 });
 

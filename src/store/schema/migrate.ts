@@ -12,10 +12,8 @@ import { handOnMark, markAllSql } from "#store/metrics-by-key.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import { int, readRows, text } from "#store/reader/native-rows.ts";
 import type { Store } from "#store/store.ts";
-import { fillCirronIds } from "./cirron-ids.ts";
 import {
   addColumn,
-  changeCodecs,
   changeSources,
   changeSummaryViews,
   changeWideParts,
@@ -25,19 +23,15 @@ import {
   type Dialect,
   dropSummaryViews,
 } from "./dialect.ts";
-import { fillNonfinite } from "./nonfinite-rows.ts";
-import { metricSummary, metricsByKey, paramsByKey, type Summary, summaries } from "./summaries.ts";
+import { metricsByKey, paramsByKey, summaries } from "./summaries.ts";
 import { factLayouts, stateLayouts, type TableLayout } from "./table-layout.ts";
 import { guestViews } from "./views.ts";
 
 interface Step {
   readonly id: number;
-  /** What an older database holds is brought along while the server runs: see `fillInBackground`. */
-  readonly isBackground?: boolean;
   readonly name: string;
-  readonly statements?: (dialect: Dialect) => string[];
-  /** Brings along what an older database holds; a fresh one has nothing. */
-  readonly fill?: (dialect: Dialect) => string[];
+  /** Brings an older database along; a fresh one has it from the beginning. */
+  readonly statements: (dialect: Dialect) => string[];
 }
 
 const migrationColumns = { id: "UInt32", name: "String", checksum: "String", applied_ns: "Int64" } as const;
@@ -58,53 +52,36 @@ const everyLayout: readonly TableLayout[] = [
   ...[...summaries, metricsByKey, paramsByKey].map(({ target }) => target),
 ];
 
-const tablesNamed =
-  (...names: readonly string[]) =>
-  (dialect: Dialect): string[] =>
-    tableLayouts.filter(({ name }) => names.includes(name)).flatMap((layout) => createTable(layout, dialect));
-const createSummaries =
-  (...made: readonly Summary[]) =>
-  (dialect: Dialect): string[] =>
-    made.flatMap((summary) => [...createTable(summary.target, dialect), ...createSummaryViews(summary, dialect)]);
+function createTables(dialect: Dialect): string[] {
+  const made = [...summaries, metricsByKey, paramsByKey];
+  // The embedded engine's collector fills this one itself, see metrics-by-key.ts.
+  const filled = dialect.embedded ? made.filter((summary) => summary !== metricsByKey) : made;
+  return [
+    ...[...tableLayouts, ...made.map(({ target }) => target)].flatMap((layout) => createTable(layout, dialect)),
+    ...filled.flatMap((summary) => createSummaryViews(summary, dialect)),
+  ];
+}
+
+/** What every released version has; a database without it is older than all of them. */
+const firstStep: Step = { id: 12, name: "tables", statements: createTables };
 
 const steps: readonly Step[] = [
-  { id: 1, name: "tables", statements: (dialect) => tableLayouts.flatMap((layout) => createTable(layout, dialect)) },
-  { id: 2, name: "summaries", statements: createSummaries(...summaries) },
-  { id: 3, name: "settings", statements: tablesNamed("settings") },
-  { id: 4, name: "metrics by key", statements: createSummaries(metricsByKey), fill: fillMetricsByKey },
-  { id: 5, name: "writers", statements: tablesNamed("writers") },
-  { id: 6, name: "params by key", statements: createSummaries(paramsByKey), fill: fillParamsByKey },
+  firstStep,
   {
-    id: 7,
-    name: "cheaper inserts",
-    statements: (dialect) => [
-      ...changeSummaryViews(metricSummary, dialect),
-      ...factLayouts.flatMap((layout) => changeWideParts(layout, dialect)),
-    ],
+    id: 13,
+    name: "places of batches",
+    statements: (dialect) =>
+      createTable(stateLayouts.find(({ name }) => name === "batch_places") as TableLayout, dialect),
   },
-  { id: 8, name: "values told by words", fill: fillNonfinite },
-  { id: 9, name: "cirron components", statements: tablesNamed("cirron_components", "cirron_ids") },
-  { id: 10, name: "cirron ids", isBackground: true, fill: ({ database }) => fillCirronIds(database) },
-  {
-    id: 11,
-    name: "smaller columns",
-    fill: (dialect) =>
-      factLayouts.flatMap((layout) => [
-        ...changeCodecs(layout, ["ts_ns", "id_key"], dialect),
-        ...changeWideParts(layout, dialect),
-      ]),
-  },
-  { id: 12, name: "collectors", statements: tablesNamed("collectors", "deletions") },
-  { id: 13, name: "places of batches", statements: tablesNamed("batch_places") },
   {
     id: 15,
     name: "sources of merges",
-    fill: (dialect) => everyLayout.flatMap((layout) => changeSources(layout, dialect)),
+    statements: (dialect) => everyLayout.flatMap((layout) => changeSources(layout, dialect)),
   },
   {
     id: 16,
     name: "lines in fewer files",
-    fill: (dialect) =>
+    statements: (dialect) =>
       factLayouts
         .filter(({ name }) => name === "events" || name === "nodes")
         .flatMap((layout) => changeWideParts(layout, dialect)),
@@ -113,35 +90,22 @@ const steps: readonly Step[] = [
     id: 17,
     name: "metrics by key as summed up",
     // The embedded engine's view goes with the next step.
-    fill: (dialect) => (dialect.embedded ? [] : changeSummaryViews(metricsByKey, dialect)),
+    statements: (dialect) => (dialect.embedded ? [] : changeSummaryViews(metricsByKey, dialect)),
   },
   {
     id: 18,
     name: "metrics by key from time to time",
-    statements: (dialect) => dropSummaryViews(metricsByKey, dialect),
-    fill: ({ database, embedded }) => (embedded ? [markAllSql(database)] : []),
+    statements: (dialect) =>
+      dialect.embedded ? [...dropSummaryViews(metricsByKey, dialect), markAllSql(dialect.database)] : [],
   },
 ];
-
-/** Rows that are there already come along; a second copy of one changes nothing, see summaries.ts. */
-function fillMetricsByKey({ database }: Dialect): string[] {
-  const names = Object.keys(metricsByKey.target.columns).join(", ");
-  // In small blocks on one thread: a row's states take hundreds of bytes while they move.
-  const select = `SELECT ${names} FROM ${database}.metric_summary
-SETTINGS max_threads = 1, max_block_size = 32768, min_insert_block_size_rows = 32768, min_insert_block_size_bytes = 0`;
-  return [`INSERT INTO ${database}.${metricsByKey.target.name} (${names}) ${select}`];
-}
-
-function fillParamsByKey({ database }: Dialect): string[] {
-  const names = Object.keys(paramsByKey.target.columns).join(", ");
-  return [`INSERT INTO ${database}.${paramsByKey.target.name} (${names}) SELECT ${names} FROM ${database}.params`];
-}
 
 /** The views' row in `migrations`; steps count up from 1. */
 const viewsId = 0;
 
-export class SchemaTooNew extends Error {
-  override readonly name = "SchemaTooNew";
+/** A newer release made the database, or one from before the first. */
+export class OtherSchema extends Error {
+  override readonly name = "OtherSchema";
 }
 
 function dialectOf(store: Store): Dialect {
@@ -154,7 +118,7 @@ export function schemaStatements(dialect: Dialect): string[] {
     createDatabase(dialect),
     ...createTable(migrationsLayout, dialect),
     ...createTable(leasesLayout, dialect),
-    ...steps.flatMap((step) => step.statements?.(dialect) ?? []),
+    ...createTables(dialect),
     ...guestViews(dialect),
   ];
 }
@@ -194,7 +158,7 @@ async function migrateUnder(lease: Lease, store: Store, dialect: Dialect): Promi
 async function isBehind(store: Store, dialect: Dialect): Promise<boolean> {
   const done = await readDone(store);
   const newest = largestOf([0, ...done.keys()]);
-  const isMissing = steps.some(({ id, isBackground }) => !done.has(id) && isBackground !== true);
+  const isMissing = steps.some(({ id }) => !done.has(id));
   // A schema that is too new is reported by whoever would change it.
   if (isMissing || newest > (steps.at(-1) as Step).id || done.get(viewsId) !== checksumOf(guestViews(dialect)))
     return true;
@@ -206,13 +170,14 @@ async function migrateNow(store: Store, dialect: Dialect): Promise<void> {
   const newest = largestOf([0, ...done.keys()]);
   const known = (steps.at(-1) as Step).id;
   if (newest > known) {
-    throw new SchemaTooNew(`the database has schema ${newest}, but this release knows only ${known}: use a newer one`);
+    throw new OtherSchema(`the database has schema ${newest}, but this release knows only ${known}: use a newer one`);
   }
+  const isFresh = newest === 0;
+  if (!isFresh && !done.has(firstStep.id))
+    throw new OtherSchema(`the database has schema ${newest}, from before the first release: use an empty one`);
   for (const step of steps.filter(({ id }) => !done.has(id))) {
-    const statements = step.statements?.(dialect) ?? [];
+    const statements = isFresh && step !== firstStep ? [] : step.statements(dialect);
     for (const sql of statements) await store.ddl(sql);
-    if (newest > 0 && step.isBackground === true) continue;
-    if (newest > 0) await fill(store, step, dialect);
     await record(store, step.id, step.name, checksumOf(statements));
   }
   await addMissingColumns(store, dialect);
@@ -220,25 +185,6 @@ async function migrateNow(store: Store, dialect: Dialect): Promise<void> {
   if (done.get(viewsId) !== checksumOf(views)) {
     for (const sql of views) await store.ddl(sql);
     await record(store, viewsId, "views", checksumOf(views));
-  }
-}
-
-async function fill(store: Store, step: Step, dialect: Dialect): Promise<void> {
-  for (const sql of step.fill?.(dialect) ?? []) await store.ddl(sql);
-}
-
-/** Whether `fillInBackground` has nothing to do. */
-export async function isFilled(store: Store): Promise<boolean> {
-  const done = await readDone(store);
-  return steps.every(({ id }) => done.has(id));
-}
-
-/** Brings along what an older database holds and what may take minutes. What is there twice is merged. */
-export async function fillInBackground(store: Store): Promise<void> {
-  const done = await readDone(store);
-  for (const step of steps.filter(({ id, isBackground }) => isBackground === true && !done.has(id))) {
-    await fill(store, step, dialectOf(store));
-    await record(store, step.id, step.name, "");
   }
 }
 
