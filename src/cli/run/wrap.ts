@@ -10,7 +10,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Client } from "#cli/client.ts";
 import type { Context } from "#cli/context.ts";
 import { whyNot } from "#cli/sentence.ts";
-import { printedRoutes } from "#protocol/printed.ts";
+import { printedRoutes } from "#protocol/facts.ts";
 import type { Sentinel } from "#wire/cirron/sentinel.ts";
 import { type CommandLink, createCommandLink } from "./command-link.ts";
 import { createLeftFolder, gatherLeft, toRecorderEnv } from "./flight-record.ts";

@@ -1,6 +1,8 @@
 // The files that Cirron leaves: a spool of batches, blobs of tensors beside it, and output with sentinel lines in it.
 
-import { dirname, resolve } from "node:path";
+import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { basename, dirname, resolve } from "node:path";
 import {
   type Detection,
   type FileHead,
@@ -9,9 +11,11 @@ import {
   startsObject,
   sureness,
 } from "#protocol/file-kind.ts";
+import { LineReader } from "#protocol/reading/line-reader.ts";
+import { OnceReader } from "#protocol/reading/reader.ts";
+import { findSentinels } from "#wire/cirron/sentinel.ts";
 import { isTemporaryName, parseSpoolName } from "#wire/cirron/spool-name.ts";
 import { checkBatch, checkSentinels } from "./check.ts";
-import { BatchReader, BlobReader, SentinelReader } from "./read-files.ts";
 
 /** A spool and its snapshots lie in one folder. */
 const inSpool = {
@@ -58,4 +62,34 @@ export function detectCirron({ name, text }: FileHead): Detection | null {
   if (parseSpoolName(name) !== null) return { kind: batchFile, sure: sureness.name };
   if (text.includes('"__cirron_event__"')) return { kind: sentinelFile, sure: sureness.mark };
   return startsObject(text) && /"batch_id"\s*:/.test(text) ? { kind: batchFile, sure: sureness.commonKey } : null;
+}
+
+class BatchReader extends OnceReader {
+  protected async send(): Promise<void> {
+    const { path, source } = this.file;
+    const bytes = await readFile(path);
+    const named = parseSpoolName(basename(path));
+    if (named !== null) await this.options.pace.waitFor(named.createdNs);
+    await this.options.sender.send({ route: "cirron", file: path, source }, bytes);
+  }
+}
+
+class BlobReader extends OnceReader {
+  protected async send(): Promise<void> {
+    const { path, source } = this.file;
+    // As the SDK itself would name it.
+    const key = `snapshots/${basename(dirname(path))}/${basename(path)}`;
+    await this.options.sender.sendBlob(path, key, source, () => createReadStream(path));
+  }
+}
+
+/** Output that someone captured, with Cirron's sentinels in it. */
+class SentinelReader extends LineReader {
+  protected async take(lines: Buffer): Promise<void> {
+    const { path, source } = this.file;
+    for (const sentinel of findSentinels(lines)) {
+      if (sentinel.kind === "trace_batch")
+        await this.options.sender.send({ route: "cirron", file: path, source }, sentinel.batch);
+    }
+  }
 }

@@ -1,6 +1,7 @@
 // Rows of spans, marks and snapshots → the members of a batch, and the batch again.
 
 import { TextGatherer, type Texts } from "#base/json/texts.ts";
+import type { ExportedKind } from "#protocol/exported.ts";
 import {
   cellsOf,
   type RecordRow,
@@ -10,7 +11,6 @@ import {
   toDouble,
 } from "#protocol/stored-record.ts";
 import { formatRecord } from "#wire/cirron/rebuild.ts";
-import { exportedBatch } from "./exported.ts";
 
 export const cirronRecords: StoredRecords = {
   isBatched: true,
@@ -67,3 +67,11 @@ function rebuild(row: RecordRow): Generator<void, Texts> {
   }
   return formatRecord("snapshot", { ...textCells(cellsOf(row, "snapshot")), ...tail });
 }
+
+/** A batch, rebuilt from its rows. Its source is told apart from all folders. */
+export const exportedBatch: ExportedKind = {
+  kind: "cirron",
+  joinBy: () => null,
+  toBytes: (_, record) => [record],
+  toShipment: ({ source }) => ({ route: "cirron", source: `export:${source}` }),
+};

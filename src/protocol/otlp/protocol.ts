@@ -1,10 +1,9 @@
 import { exportInputs } from "#intake/otlp/export-input.ts";
 import type { Protocol } from "#protocol/protocol.ts";
 import { otlpDoors } from "./doors.ts";
-import { exportedRequests } from "./exported.ts";
 import { otlpFacts } from "./facts.ts";
 import { detectOtlp } from "./files.ts";
-import { otlpRecords } from "./stored-records.ts";
+import { exportedRequests, otlpRecords } from "./stored-records.ts";
 
 export const otlp: Protocol = {
   facts: otlpFacts,

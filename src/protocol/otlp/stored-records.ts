@@ -1,6 +1,7 @@
 // Rows of spans, logs and points → the records that came, and the requests that carried them.
 
 import { membersOf } from "#base/json/members.ts";
+import type { ExportedKind } from "#protocol/exported.ts";
 import { cellsOf, type OtlpMessage, type RecordRow, type StoredRecords, textCells } from "#protocol/stored-record.ts";
 import { encodeMessage } from "#wire/otlp/message.ts";
 import { formatMessage } from "#wire/otlp/message-text.ts";
@@ -9,7 +10,7 @@ import { inexactBytes, rebuildLog, rebuildMetric, rebuildSpan } from "#wire/otlp
 import { formatRequest, type PlacedMessage } from "#wire/otlp/request-json.ts";
 import { RequestBuilder } from "#wire/otlp/request-pieces.ts";
 import { type Signal, signals } from "#wire/otlp/schema.ts";
-import { exportedKindOf } from "./exported.ts";
+import { routeOf } from "./files.ts";
 
 export const otlpRecords: StoredRecords = {
   isBatched: true,
@@ -73,3 +74,15 @@ function* rebuild(row: RecordRow): Generator<void, OtlpMessage> {
     }
   }
 }
+
+function exportedKindOf(signal: Signal): `otlp_${Signal}` {
+  return `otlp_${signal}`;
+}
+
+/** A request, rebuilt from its rows: JSON, or protobuf in base64 where JSON cannot say it. */
+export const exportedRequests: readonly ExportedKind[] = (["traces", "metrics", "logs"] as const).map((signal) => ({
+  kind: exportedKindOf(signal),
+  joinBy: () => null,
+  toBytes: ({ base64 }, record) => [base64 === undefined ? record : Buffer.from(base64, "base64")],
+  toShipment: () => ({ route: routeOf[signal] }),
+}));

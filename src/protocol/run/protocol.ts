@@ -2,9 +2,8 @@ import { logLineInputs } from "#intake/run/log-lines.ts";
 import { wrapperLineInputs } from "#intake/run/wrapper-lines.ts";
 import type { Protocol } from "#protocol/protocol.ts";
 import { runDoors } from "./doors.ts";
-import { exportedOutput, exportedWrapperLine } from "./exported.ts";
 import { runFacts } from "./facts.ts";
-import { runRecords } from "./stored-records.ts";
+import { exportedOutput, exportedWrapperLine, runRecords } from "./stored-records.ts";
 
 /** It has no files: the wrapper keeps what it cannot send in a spool of its own. */
 export const run: Protocol = {

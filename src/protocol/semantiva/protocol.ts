@@ -1,10 +1,9 @@
 import { lineInputs } from "#intake/semantiva/lines-input.ts";
 import type { Protocol } from "#protocol/protocol.ts";
 import { semantivaDoors } from "./doors.ts";
-import { exportedTraceLine } from "./exported.ts";
 import { semantivaFacts } from "./facts.ts";
 import { detectSemantiva } from "./files.ts";
-import { semantivaRecords } from "./stored-records.ts";
+import { exportedTraceLine, semantivaRecords } from "./stored-records.ts";
 
 export const semantiva: Protocol = {
   facts: semantivaFacts,

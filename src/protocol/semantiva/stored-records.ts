@@ -1,8 +1,8 @@
 // Trace lines are their own payload.
 
 import { groupKinds, parseGroupKey } from "#model/group-key.ts";
+import { asLine, type ExportedKind } from "#protocol/exported.ts";
 import type { RecordRow, StoredRecords } from "#protocol/stored-record.ts";
-import { exportedTraceLine } from "./exported.ts";
 
 export const semantivaRecords: StoredRecords = {
   isBatched: false,
@@ -27,3 +27,10 @@ export const semantivaRecords: StoredRecords = {
 function textOf(row: RecordRow): string {
   return row.raw === "" ? (row.cells[0] as string) : row.raw;
 }
+
+export const exportedTraceLine: ExportedKind = {
+  kind: "semantiva",
+  joinBy: ({ run = "" }) => run,
+  toBytes: asLine,
+  toShipment: (_, line) => ({ route: "semantiva", query: { line, offset: 0 } }),
+};

@@ -1,10 +1,9 @@
 import { frameInputs } from "#intake/xtrack/frames-input.ts";
 import type { Protocol } from "#protocol/protocol.ts";
 import { xtrackDoors } from "./doors.ts";
-import { exportedEvent } from "./exported.ts";
 import { xtrackFacts } from "./facts.ts";
 import { detectXtrack } from "./files.ts";
-import { xtrackRecords } from "./stored-records.ts";
+import { exportedEvent, xtrackRecords } from "./stored-records.ts";
 
 export const xtrack: Protocol = {
   facts: xtrackFacts,

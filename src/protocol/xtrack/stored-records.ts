@@ -2,6 +2,7 @@
 
 import { hasWord, type Texts } from "#base/json/texts.ts";
 import { parseGroupKey } from "#model/group-key.ts";
+import type { ExportedKind } from "#protocol/exported.ts";
 import {
   cellsOf,
   type RecordRow,
@@ -10,8 +11,8 @@ import {
   textCells,
   toDouble,
 } from "#protocol/stored-record.ts";
+import { encodePayload } from "#wire/xtrack/encode.ts";
 import { rebuildLog, rebuildMetrics, rebuildOther, rebuildParam, type StoredMetric } from "#wire/xtrack/rebuild.ts";
-import { exportedEvent } from "./exported.ts";
 
 export const xtrackRecords: StoredRecords = {
   isBatched: false,
@@ -75,3 +76,14 @@ function storedOf({ type, worker, extra, raw, group_key, seq, ts_ns }: RecordRow
 function toInteger(text: string | null): bigint | null {
   return text === null ? null : BigInt(text);
 }
+
+/** An event. One that does not say its run follows the last `run_start` of its stream, which the line names. */
+export const exportedEvent: ExportedKind = {
+  kind: "xtrack",
+  joinBy: ({ run = "", stream_run = "" }) => `${run}\n${stream_run}`,
+  toBytes: (_, record) => [encodePayload(record)],
+  toShipment({ stream_run }) {
+    const current = stream_run === undefined ? {} : { current_run: stream_run };
+    return { route: "xtrack", query: { offset: 0, ...current } };
+  },
+};
