@@ -4,13 +4,14 @@
 import type { IncomingMessage } from "node:http";
 import { Turn } from "#base/turns.ts";
 import type { Quorum, ServerAddress, StoreAddress } from "./address.ts";
-import { createAnyLink, parseStoreUrls } from "./any-link.ts";
 import { startEmbedded } from "./embedded.ts";
 import type { EngineSupervisor } from "./engine/supervisor.ts";
 import {
   checkTrailers,
+  createAnyLink,
   createLink,
   type HttpLink,
+  parseStoreUrls,
   readAll,
   readChunks,
   toLinkOutage,

@@ -9,12 +9,11 @@ import { StoreOutage } from "#store/outage.ts";
 import { readJoins } from "#store/reader/joins.ts";
 import { readNewestVersion, readRunNames } from "#store/reader/restore.ts";
 import type { Plan } from "#store/writer/plan.ts";
-import { noteResent } from "#store/writer/resent.ts";
+import { noteResent } from "#store/writers.ts";
 import type { Collector, CollectorOptions } from "./collector.ts";
 import { resumeDeletions } from "./deletion.ts";
 import { untilDone } from "./intake-store.ts";
 import { noOutline, readOutline } from "./outline.ts";
-import type { StartSteps } from "./start-steps.ts";
 import type { StoreMeeting } from "./store-meeting.ts";
 
 interface Beginning {
@@ -112,4 +111,26 @@ async function warmUp({ store, hub }: Collector, warming: Promise<unknown>): Pro
   await warming;
   for await (const { name } of readRunNames(store)) hub.know(name);
   hub.warm();
+}
+
+// What a start spent its time on, for whoever finds one slow.
+
+export class StartSteps {
+  private sinceMs = performance.now();
+  private readonly perStep: Record<string, number> = {};
+
+  /** What was done since the last step ended. */
+  end(name: string): void {
+    const nowMs = performance.now();
+    this.perStep[`${name}_ms`] = Math.round(nowMs - this.sinceMs);
+    this.sinceMs = nowMs;
+  }
+
+  get all(): Readonly<Record<string, number>> {
+    return this.perStep;
+  }
+
+  get tookMs(): number {
+    return Object.values(this.perStep).reduce((sum, ms) => sum + ms, 0);
+  }
 }

@@ -14,8 +14,8 @@ import { groupKinds, groupPrefix } from "#model/group-key.ts";
 import type { GroupName } from "#model/names.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { toAnswer, toWorkerNews } from "#server/xtrack/news.ts";
-import { readAnswers } from "#store/reader/answers.ts";
 import { readStateRows } from "#store/reader/state-rows.ts";
+import { readAnswers } from "#store/reader/xtrack-state.ts";
 import type { Store } from "#store/store.ts";
 import type { Collector } from "./collector.ts";
 

@@ -2,7 +2,6 @@
 
 import type { Store } from "#store/store.ts";
 import { smallMembers } from "./cut-text.ts";
-import { sumNs } from "./exact-sums.ts";
 import { inGroups } from "./group-scope.ts";
 import {
   decimal,
@@ -18,6 +17,7 @@ import {
   word,
 } from "./native-rows.ts";
 import type { RunGroup } from "./run-names.ts";
+import { sumNs } from "./span-summary.ts";
 
 const runOf = "transform(toString(group_key), {groups:Array(String)}, {group_runs:Array(String)}, '')";
 

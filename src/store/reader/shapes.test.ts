@@ -7,6 +7,7 @@ import type { Query, Store } from "#store/store.ts";
 import { askStore } from "../../../tests/support/ask-store.ts";
 import { storesUnderTest, suiteStore } from "../../../tests/support/store-under-test.ts";
 import * as admin from "./admin.ts";
+import { readViews } from "./admin.ts";
 import * as blobs from "./blobs.ts";
 import * as cells from "./cells.ts";
 import * as compare from "./compare.ts";
@@ -31,7 +32,6 @@ import * as snapshots from "./snapshots.ts";
 import * as span from "./span.ts";
 import { readSpanSummary } from "./span-summary.ts";
 import * as timeline from "./timeline.ts";
-import { readViews } from "./views.ts";
 import * as whole from "./whole-tables.ts";
 import { readStateEvents } from "./xtrack-state.ts";
 

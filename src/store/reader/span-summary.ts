@@ -1,7 +1,6 @@
 // Time by span name, of Cirron spans and Semantiva nodes together.
 
 import type { Store } from "#store/store.ts";
-import { sumNs } from "./exact-sums.ts";
 import { allOf, inGroups } from "./group-scope.ts";
 import { decimal, int, nullable, type RowOf, readRows, text } from "./native-rows.ts";
 import { type TimeWindow, windowParams } from "./time-window.ts";
@@ -70,4 +69,11 @@ export function readSpanSummary(store: Store, window: TimeWindow, byRank: boolea
       GROUP BY name, rank ORDER BY wall_ns DESC, name, rank`,
     params: windowParams(window),
   });
+}
+
+/** What does not fit is the greatest, or least, that does. Null when there is no value. */
+export function sumNs(value: string): string {
+  const sum = `sum(toInt128(${value}))`;
+  const [least, most] = ["toInt64(-9223372036854775808)", "toInt64(9223372036854775807)"];
+  return `multiIf(${sum} > ${most}, ${most}, ${sum} < ${least}, ${least}, toInt64(${sum}))`;
 }

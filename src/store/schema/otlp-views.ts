@@ -1,7 +1,6 @@
 // OTLP's own words for rows of `spans`, `logs` and `events`, as views for people's SQL.
 
 import { modelCallAttributes } from "#model/otel-attributes.ts";
-import type { FactView } from "./fact-view.ts";
 
 type Column = FactView["columns"][number];
 
@@ -105,3 +104,10 @@ export const otlpViews: Readonly<Record<string, FactView>> = {
     ],
   },
 };
+
+/** Fact views: table, filter of its rows, and the columns people see after `run_id` (an expression where it differs). */
+export interface FactView {
+  readonly table: string;
+  readonly where?: string;
+  readonly columns: readonly (string | readonly [name: string, sql: string])[];
+}
