@@ -2,13 +2,14 @@
 // folder itself: it starts the same server on a free local port, asks it, and closes it again.
 
 import { existsSync } from "node:fs";
+import type { Command } from "commander";
 import type { Config } from "#config/settings.ts";
 import { settings } from "#config/settings.ts";
 import { createLog } from "#server/log.ts";
 import { type Client, createClient } from "./client.ts";
 import type { Context } from "./context.ts";
 import { Exit, exitCodes } from "./exit.ts";
-import { type SharedOptions, toConfig, toOwnUrl } from "./options.ts";
+import { addConnectOptions, addJsonOption, type SharedOptions, toConfig, toOwnUrl } from "./options.ts";
 import { keyFor } from "./own-key.ts";
 
 /** Nobody else talks to a server that is there for one command. */
@@ -23,6 +24,19 @@ const closedDoors = {
 export interface ConnectOptions extends SharedOptions {
   /** The command writes, so an absent data folder may be made. */
   readonly mayCreate?: boolean;
+}
+
+/** A command that asks a server: `use` gets a client of one, the options, and the arguments that were given. */
+export function askServer<O extends ConnectOptions, A extends unknown[]>(
+  context: Context,
+  command: Command,
+  use: (client: Client, options: O, ...args: A) => Promise<void>,
+): void {
+  addJsonOption(addConnectOptions(command)).action((...words: unknown[]) => {
+    // After the arguments come the options and the command itself.
+    const options = words.at(-2) as O;
+    return withClient(context, options, (client) => use(client, options, ...(words.slice(0, -2) as A)));
+  });
 }
 
 /** Calls `use` with a client of a server that answers, and closes what was opened for it. */

@@ -1,10 +1,10 @@
 // tributary aside: accepted records that could not be applied.
 
 import type { Command } from "commander";
-import { type ConnectOptions, withClient } from "#cli/connect.ts";
+import { askServer, type ConnectOptions } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { formatBytes, formatCount } from "#cli/format.ts";
-import { addConnectOptions, addJsonOption, toCount } from "#cli/options.ts";
+import { toCount } from "#cli/options.ts";
 import { printJson, printLine, printTable } from "#cli/print.ts";
 
 export function addAside(program: Command, context: Context): void {
@@ -19,29 +19,25 @@ export function addAside(program: Command, context: Context): void {
     .command("list", { isDefault: true })
     .summary("list them with the reasons")
     .addHelpText("after", "\nExample:\n  tributary aside list\n");
-  addJsonOption(addConnectOptions(list)).action((options: ConnectOptions) =>
-    withClient(context, options, async (client) => {
-      const answer = await client.call("setAside", {});
-      if (options.json) return printJson(context, answer);
-      if (answer.records.length === 0) return printLine(context, "Nothing is set aside.");
-      const rows = answer.records.map(({ position, at, tries, bytes, reason }) => {
-        return [String(position), at, String(tries), formatBytes(bytes), reason];
-      });
-      printTable(context, ["POSITION", "SET ASIDE", "TRIES", "SIZE", "REASON"], rows);
-    }),
-  );
+  askServer(context, list, async (client, options: ConnectOptions) => {
+    const answer = await client.call("setAside", {});
+    if (options.json) return printJson(context, answer);
+    if (answer.records.length === 0) return printLine(context, "Nothing is set aside.");
+    const rows = answer.records.map(({ position, at, tries, bytes, reason }) => {
+      return [String(position), at, String(tries), formatBytes(bytes), reason];
+    });
+    printTable(context, ["POSITION", "SET ASIDE", "TRIES", "SIZE", "REASON"], rows);
+  });
 
   const retry = aside
     .command("retry")
     .summary("try them again, as after an upgrade")
     .argument("[positions...]", "only these, from the list (default: all)")
     .addHelpText("after", "\nExample:\n  tributary aside retry 1203\n");
-  addJsonOption(addConnectOptions(retry)).action((positions: string[], options: ConnectOptions) =>
-    withClient(context, options, async (client) => {
-      const body = positions.length === 0 ? {} : { positions: positions.map(toCount) };
-      const answer = await client.call("retryAside", { body });
-      if (options.json) return printJson(context, answer);
-      printLine(context, `Tried ${formatCount(answer.tried, "record")}; ${answer.left} set aside now.`);
-    }),
-  );
+  askServer(context, retry, async (client, options: ConnectOptions, positions: string[]) => {
+    const body = positions.length === 0 ? {} : { positions: positions.map(toCount) };
+    const answer = await client.call("retryAside", { body });
+    if (options.json) return printJson(context, answer);
+    printLine(context, `Tried ${formatCount(answer.tried, "record")}; ${answer.left} set aside now.`);
+  });
 }

@@ -2,11 +2,10 @@
 
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
-import { type ConnectOptions, withClient } from "#cli/connect.ts";
+import { askServer, type ConnectOptions } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatCount } from "#cli/format.ts";
-import { addConnectOptions, addJsonOption } from "#cli/options.ts";
 import { printJson, printLine } from "#cli/print.ts";
 
 interface DeleteOptions extends ConnectOptions {
@@ -23,25 +22,23 @@ export function addDelete(program: Command, context: Context): void {
     .option("--filter <filter>", "the runs to delete")
     .option("--yes", "do not ask")
     .addHelpText("after", "\nExample:\n  tributary delete --filter 'tags:scratch AND end<-30d'\n");
-  addJsonOption(addConnectOptions(command)).action((ids: string[], options: DeleteOptions) =>
-    withClient(context, options, async (client) => {
-      if ((ids.length === 0) === (options.filter === undefined)) {
-        throw new Exit(exitCodes.usage, "Name the runs to delete, or give --filter.");
-      }
-      // Says which one is not there, before anything is asked or deleted.
-      for (const id of ids) await client.call("run", { params: { id } });
-      const which = options.filter === undefined ? { ids } : { filter: options.filter };
-      const expect =
-        options.filter === undefined
-          ? ids.length
-          : (await client.call("runs", { query: { filter: options.filter, limit: 1, archived: "show" } })).total;
-      if (expect === 0) throw new Exit(exitCodes.negative, "No run matches.");
-      if (!options.yes) await confirm(context, `Delete ${formatCount(expect, "run")} for good?`);
-      const answer = await client.call("deleteRuns", { body: { ...which, expect } });
-      if (options.json) return printJson(context, answer);
-      printLine(context, `Deleted ${formatCount(answer.deleted, "run")}.`);
-    }),
-  );
+  askServer(context, command, async (client, options: DeleteOptions, ids: string[]) => {
+    if ((ids.length === 0) === (options.filter === undefined)) {
+      throw new Exit(exitCodes.usage, "Name the runs to delete, or give --filter.");
+    }
+    // Says which one is not there, before anything is asked or deleted.
+    for (const id of ids) await client.call("run", { params: { id } });
+    const which = options.filter === undefined ? { ids } : { filter: options.filter };
+    const expect =
+      options.filter === undefined
+        ? ids.length
+        : (await client.call("runs", { query: { filter: options.filter, limit: 1, archived: "show" } })).total;
+    if (expect === 0) throw new Exit(exitCodes.negative, "No run matches.");
+    if (!options.yes) await confirm(context, `Delete ${formatCount(expect, "run")} for good?`);
+    const answer = await client.call("deleteRuns", { body: { ...which, expect } });
+    if (options.json) return printJson(context, answer);
+    printLine(context, `Deleted ${formatCount(answer.deleted, "run")}.`);
+  });
 }
 
 async function confirm(context: Context, question: string): Promise<void> {

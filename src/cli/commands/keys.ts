@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { Scope } from "#api/contract/admin.ts";
 import { wordsOf } from "#api/contract/scalar.ts";
 import { given } from "#base/given.ts";
-import { type ConnectOptions, withClient } from "#cli/connect.ts";
+import { askServer, type ConnectOptions, withClient } from "#cli/connect.ts";
 import { type Context, paint } from "#cli/context.ts";
 import { formatAgo } from "#cli/format.ts";
 import { addConnectOptions, addJsonOption } from "#cli/options.ts";
@@ -74,13 +74,11 @@ export function addKeys(program: Command, context: Context): void {
     .summary("revoke a key")
     .argument("<id>", "its id, from the list")
     .addHelpText("after", "\nExample:\n  tributary keys revoke k_1a2b3c4d\n");
-  addJsonOption(addConnectOptions(revoke)).action((key: string, options: ConnectOptions) =>
-    withClient(context, options, async (client) => {
-      const answer = await client.call("deleteKey", { params: { key } });
-      if (options.json) return printJson(context, answer);
-      printLine(context, `Revoked ${key}.`);
-    }),
-  );
+  askServer(context, revoke, async (client, options: ConnectOptions, key: string) => {
+    const answer = await client.call("deleteKey", { params: { key } });
+    if (options.json) return printJson(context, answer);
+    printLine(context, `Revoked ${key}.`);
+  });
 }
 
 function addScope(word: string, before: readonly Scope[] = []): Scope[] {

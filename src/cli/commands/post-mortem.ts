@@ -2,10 +2,9 @@
 
 import type { Command } from "commander";
 import type { PostMortem } from "#api/contract/post-mortem.ts";
-import { type ConnectOptions, withClient } from "#cli/connect.ts";
+import { askServer, type ConnectOptions } from "#cli/connect.ts";
 import { type Context, paint } from "#cli/context.ts";
 import { formatDuration, formatNumber, formatTime } from "#cli/format.ts";
-import { addConnectOptions, addJsonOption } from "#cli/options.ts";
 import { printFields, printJson, printLine, printTable, printTitle } from "#cli/print.ts";
 import { toPlainText } from "#cli/table.ts";
 
@@ -16,16 +15,14 @@ export function addPostMortem(program: Command, context: Context): void {
     .description("Says why a run died: when each worker was last heard of, what was open, and the last metrics.")
     .argument("<run>", "id or alias")
     .addHelpText("after", "\nExample:\n  tributary post-mortem my-run\n");
-  addJsonOption(addConnectOptions(command)).action((id: string, options: ConnectOptions) =>
-    withClient(context, options, async (client) => {
-      const found = await client.call("postMortem", { params: { id } });
-      if (options.json) return printJson(context, found);
-      printCause(context, found);
-      printWorkers(context, found);
-      printOpen(context, found);
-      printMetrics(context, found);
-    }),
-  );
+  askServer(context, command, async (client, options: ConnectOptions, id: string) => {
+    const found = await client.call("postMortem", { params: { id } });
+    if (options.json) return printJson(context, found);
+    printCause(context, found);
+    printWorkers(context, found);
+    printOpen(context, found);
+    printMetrics(context, found);
+  });
 }
 
 function printCause(context: Context, found: PostMortem): void {

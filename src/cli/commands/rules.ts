@@ -4,11 +4,11 @@ import type { Command } from "commander";
 import type { TriedRule, WatchedRule } from "#api/contract/rule.ts";
 import { nowNs } from "#base/clock.ts";
 import { given } from "#base/given.ts";
-import { type ConnectOptions, withClient } from "#cli/connect.ts";
+import { askServer, type ConnectOptions } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatAgo, formatCount } from "#cli/format.ts";
-import { addConnectOptions, addJsonOption, toCount } from "#cli/options.ts";
+import { toCount } from "#cli/options.ts";
 import { printJson, printLine, printTable } from "#cli/print.ts";
 import { duration } from "#config/kinds.ts";
 
@@ -30,18 +30,16 @@ function addList(rules: Command, context: Context): void {
     .command("list", { isDefault: true })
     .summary("list the rules")
     .addHelpText("after", "\nExample:\n  tributary rules list\n");
-  addJsonOption(addConnectOptions(list)).action((options: ConnectOptions) =>
-    withClient(context, options, async (client) => {
-      const answer = await client.call("rules", {});
-      if (options.json) return printJson(context, answer);
-      printTable(
-        context,
-        ["NAME", "STATE", "FROM", "DOES", "FIRES WHEN"],
-        answer.rules.map((rule) => [rule.name, stateOf(rule), rule.origin, toActions(rule), rule.means]),
-      );
-      if (!answer.watching) printLine(context, "Rules are not watched on this server (watch.rules is off).");
-    }),
-  );
+  askServer(context, list, async (client, options: ConnectOptions) => {
+    const answer = await client.call("rules", {});
+    if (options.json) return printJson(context, answer);
+    printTable(
+      context,
+      ["NAME", "STATE", "FROM", "DOES", "FIRES WHEN"],
+      answer.rules.map((rule) => [rule.name, stateOf(rule), rule.origin, toActions(rule), rule.means]),
+    );
+    if (!answer.watching) printLine(context, "Rules are not watched on this server (watch.rules is off).");
+  });
 }
 
 function stateOf({ armed, silenced_until_ns }: WatchedRule): string {
@@ -66,19 +64,17 @@ function addTest(rules: Command, context: Context): void {
     .option("--runs <n>", "how many runs, at most 500", toCount, 20)
     .option("--filter <filter>", "only runs that match")
     .addHelpText("after", "\nExample:\n  tributary rules test diverge --filter 'experiment:gpt'\n");
-  addJsonOption(addConnectOptions(test)).action(
-    (name: string, options: ConnectOptions & { runs: number; filter?: string }) =>
-      withClient(context, options, async (client) => {
-        const { runs, filter } = options;
-        if (runs < 1 || runs > 500) throw new Exit(exitCodes.usage, "--runs must be a number from 1 to 500.");
-        const answer = await client.call("testRule", { body: { name, runs, ...given({ filter }) } });
-        if (options.json) return printJson(context, answer);
-        printFired(context, answer.tried);
-        printLine(
-          context,
-          `${name} would have fired on ${answer.fired} of ${formatCount(answer.tried.length, "run")}.`,
-        );
-      }),
+  askServer(
+    context,
+    test,
+    async (client, options: ConnectOptions & { runs: number; filter?: string }, name: string) => {
+      const { runs, filter } = options;
+      if (runs < 1 || runs > 500) throw new Exit(exitCodes.usage, "--runs must be a number from 1 to 500.");
+      const answer = await client.call("testRule", { body: { name, runs, ...given({ filter }) } });
+      if (options.json) return printJson(context, answer);
+      printFired(context, answer.tried);
+      printLine(context, `${name} would have fired on ${answer.fired} of ${formatCount(answer.tried.length, "run")}.`);
+    },
   );
 }
 
@@ -98,13 +94,11 @@ function addArm(rules: Command, context: Context): void {
     .argument("<rule>", "its name")
     .option("--off", "make it a dry run")
     .addHelpText("after", "\nExample:\n  tributary rules test stop-on-nan && tributary rules arm stop-on-nan\n");
-  addJsonOption(addConnectOptions(arm)).action((rule: string, options: ConnectOptions & { off?: boolean }) =>
-    withClient(context, options, async (client) => {
-      const answer = await client.call("armRule", { params: { rule }, body: { armed: options.off !== true } });
-      if (options.json) return printJson(context, answer);
-      printLine(context, answer.armed ? `${rule} is armed: ${toActions(answer)}.` : `${rule} is a dry run.`);
-    }),
-  );
+  askServer(context, arm, async (client, options: ConnectOptions & { off?: boolean }, rule: string) => {
+    const answer = await client.call("armRule", { params: { rule }, body: { armed: options.off !== true } });
+    if (options.json) return printJson(context, answer);
+    printLine(context, answer.armed ? `${rule} is armed: ${toActions(answer)}.` : `${rule} is a dry run.`);
+  });
 }
 
 function addSilence(rules: Command, context: Context): void {
@@ -114,15 +108,13 @@ function addSilence(rules: Command, context: Context): void {
     .argument("<rule>", "its name")
     .argument("<time>", "such as 2h, or off to end the silence")
     .addHelpText("after", "\nExample:\n  tributary rules silence stall 8h\n");
-  addJsonOption(addConnectOptions(silence)).action((rule: string, time: string, options: ConnectOptions) =>
-    withClient(context, options, async (client) => {
-      const ms = time === "off" ? 0 : duration.read(time);
-      if (ms === undefined) throw new Exit(exitCodes.usage, `The time must be ${duration.allowed}, or off.`);
-      const answer = await client.call("silenceRule", { params: { rule }, body: { seconds: Math.ceil(ms / 1000) } });
-      if (options.json) return printJson(context, answer);
-      printLine(context, ms === 0 ? `${rule} fires again.` : `${rule} is silent for ${time}.`);
-    }),
-  );
+  askServer(context, silence, async (client, options: ConnectOptions, rule: string, time: string) => {
+    const ms = time === "off" ? 0 : duration.read(time);
+    if (ms === undefined) throw new Exit(exitCodes.usage, `The time must be ${duration.allowed}, or off.`);
+    const answer = await client.call("silenceRule", { params: { rule }, body: { seconds: Math.ceil(ms / 1000) } });
+    if (options.json) return printJson(context, answer);
+    printLine(context, ms === 0 ? `${rule} fires again.` : `${rule} is silent for ${time}.`);
+  });
 }
 
 function addAlerts(rules: Command, context: Context): void {
@@ -131,23 +123,21 @@ function addAlerts(rules: Command, context: Context): void {
     .summary("what rules saw")
     .option("--run <id>", "only of this run")
     .addHelpText("after", "\nExample:\n  tributary rules alerts --run my-run\n");
-  addJsonOption(addConnectOptions(alerts)).action((options: ConnectOptions & { run?: string }) =>
-    withClient(context, options, async (client) => {
-      const { run: id } = options;
-      const answer =
-        id === undefined
-          ? await client.call("alerts", { query: {} })
-          : await client.call("runAlerts", { params: { id }, query: {} });
-      if (options.json) return printJson(context, answer);
-      if (answer.alerts.length === 0) return printLine(context, "No rule has fired.");
-      const rows = answer.alerts.map((alert) => [
-        formatAgo(alert.fired_ns),
-        alert.rule,
-        `${alert.armed ? "" : "dry, "}${alert.resolved_ns === null ? "firing" : "resolved"}`,
-        alert.run,
-        alert.text,
-      ]);
-      printTable(context, ["WHEN", "RULE", "STATE", "RUN", "WHAT"], rows);
-    }),
-  );
+  askServer(context, alerts, async (client, options: ConnectOptions & { run?: string }) => {
+    const { run: id } = options;
+    const answer =
+      id === undefined
+        ? await client.call("alerts", { query: {} })
+        : await client.call("runAlerts", { params: { id }, query: {} });
+    if (options.json) return printJson(context, answer);
+    if (answer.alerts.length === 0) return printLine(context, "No rule has fired.");
+    const rows = answer.alerts.map((alert) => [
+      formatAgo(alert.fired_ns),
+      alert.rule,
+      `${alert.armed ? "" : "dry, "}${alert.resolved_ns === null ? "firing" : "resolved"}`,
+      alert.run,
+      alert.text,
+    ]);
+    printTable(context, ["WHEN", "RULE", "STATE", "RUN", "WHAT"], rows);
+  });
 }

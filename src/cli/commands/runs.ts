@@ -3,10 +3,10 @@
 import type { Command } from "commander";
 import type { RunSummary } from "#api/contract/run.ts";
 import { given } from "#base/given.ts";
-import { type ConnectOptions, withClient } from "#cli/connect.ts";
+import { askServer, type ConnectOptions } from "#cli/connect.ts";
 import { type Context, widthOf } from "#cli/context.ts";
 import { formatAgo, formatCount, formatDuration, formatNumber } from "#cli/format.ts";
-import { addConnectOptions, addJsonOption, collect, toCount } from "#cli/options.ts";
+import { collect, toCount } from "#cli/options.ts";
 import { printJson, printLine, printRows } from "#cli/print.ts";
 
 interface RunsOptions extends ConnectOptions {
@@ -31,17 +31,15 @@ export function addRuns(program: Command, context: Context): void {
       "after",
       "\nExample:\n  tributary runs --filter 'metrics.val_loss.last<2' --sort -metrics.val_loss.last\n",
     );
-  addJsonOption(addConnectOptions(command)).action((options: RunsOptions) =>
-    withClient(context, options, async (client) => {
-      const { filter, sort, column: columns, limit } = options;
-      const query = given({ filter, sort, columns, limit, archived: options.archived ? ("show" as const) : undefined });
-      const answer = await client.call("runs", { query });
-      if (options.json) return printJson(context, answer);
-      if (answer.runs.length === 0) return printLine(context, "No runs.");
-      printRuns(context, answer.runs, columns ?? []);
-      if (answer.next !== null) printLine(context, `… ${formatCount(answer.total, "run")} in all; --limit shows more`);
-    }),
-  );
+  askServer(context, command, async (client, options: RunsOptions) => {
+    const { filter, sort, column: columns, limit } = options;
+    const query = given({ filter, sort, columns, limit, archived: options.archived ? ("show" as const) : undefined });
+    const answer = await client.call("runs", { query });
+    if (options.json) return printJson(context, answer);
+    if (answer.runs.length === 0) return printLine(context, "No runs.");
+    printRuns(context, answer.runs, columns ?? []);
+    if (answer.next !== null) printLine(context, `… ${formatCount(answer.total, "run")} in all; --limit shows more`);
+  });
 }
 
 function printRuns(context: Context, runs: readonly RunSummary[], columns: readonly string[]): void {

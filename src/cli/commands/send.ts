@@ -6,10 +6,10 @@ import { CommandType, type Command as SentCommand } from "#api/contract/command.
 import { wordsOf } from "#api/contract/scalar.ts";
 import { given } from "#base/given.ts";
 import { parseTyped } from "#base/json/as-typed.ts";
-import { type ConnectOptions, withClient } from "#cli/connect.ts";
+import { askServer, type ConnectOptions } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
-import { addConnectOptions, addJsonOption, toCount } from "#cli/options.ts";
+import { toCount } from "#cli/options.ts";
 import { printJson, printLine } from "#cli/print.ts";
 
 interface SendOptions extends ConnectOptions {
@@ -33,38 +33,36 @@ export function addSend(program: Command, context: Context): void {
     .option("--reason <text>", "why, for the audit")
     .option("--wait <seconds>", "how long to wait for an answer; 0 does not wait", toCount, 30)
     .addHelpText("after", "\nExample:\n  tributary send my-run adjust_lr --payload '{\"lr\": 0.0001}'\n");
-  addJsonOption(addConnectOptions(command)).action((id: string, type: CommandType, options: SendOptions) =>
-    withClient(context, options, async (client) => {
-      const { worker, reason } = options;
-      const body = { type, ...given({ payload: parsePayload(options.payload), worker, reason }) };
-      const answer = await client.call("sendCommand", { params: { id }, body });
-      let sent: SentCommand[] = [answer, ...answer.also];
-      const deadline = Date.now() + options.wait * 1000;
-      const look = async () => {
-        const { commands, how: why } = await client.call("commands", { params: { id } });
-        sent = sent.map((each) => commands.find((one) => one.id === each.id) ?? each);
-        return why;
-      };
-      const isSettled = () => sent.every(({ state }) => settled.has(state));
-      // Does not wait for workers that cannot be reached.
-      let how = await look();
-      while (!isSettled() && how === "" && Date.now() < deadline && !context.stop.aborted) {
-        await sleep(200, undefined, { signal: context.stop }).catch(() => undefined);
-        how = await look();
-      }
-      if (options.json) printJson(context, { ...sent[0], also: sent.slice(1), how });
-      else for (const each of sent) printLine(context, describe(each, sent.length > 1));
-      if (!isSettled() && how !== "") {
-        throw new Exit(
-          exitCodes.negative,
-          "No worker of this run accepts commands at the moment; the command waits for one.",
-          how,
-        );
-      }
-      const unheeded = sent.find(({ state }) => state === "refused" || state === "expired");
-      if (unheeded !== undefined) throw new Exit(exitCodes.negative, `The command was ${unheeded.state}.`);
-    }),
-  );
+  askServer(context, command, async (client, options: SendOptions, id: string, type: CommandType) => {
+    const { worker, reason } = options;
+    const body = { type, ...given({ payload: parsePayload(options.payload), worker, reason }) };
+    const answer = await client.call("sendCommand", { params: { id }, body });
+    let sent: SentCommand[] = [answer, ...answer.also];
+    const deadline = Date.now() + options.wait * 1000;
+    const look = async () => {
+      const { commands, how: why } = await client.call("commands", { params: { id } });
+      sent = sent.map((each) => commands.find((one) => one.id === each.id) ?? each);
+      return why;
+    };
+    const isSettled = () => sent.every(({ state }) => settled.has(state));
+    // Does not wait for workers that cannot be reached.
+    let how = await look();
+    while (!isSettled() && how === "" && Date.now() < deadline && !context.stop.aborted) {
+      await sleep(200, undefined, { signal: context.stop }).catch(() => undefined);
+      how = await look();
+    }
+    if (options.json) printJson(context, { ...sent[0], also: sent.slice(1), how });
+    else for (const each of sent) printLine(context, describe(each, sent.length > 1));
+    if (!isSettled() && how !== "") {
+      throw new Exit(
+        exitCodes.negative,
+        "No worker of this run accepts commands at the moment; the command waits for one.",
+        how,
+      );
+    }
+    const unheeded = sent.find(({ state }) => state === "refused" || state === "expired");
+    if (unheeded !== undefined) throw new Exit(exitCodes.negative, `The command was ${unheeded.state}.`);
+  });
 }
 
 /** Of joined runs each has its own. */

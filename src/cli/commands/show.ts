@@ -7,11 +7,11 @@ import type { MetricInfo, Series } from "#api/contract/series.ts";
 import { largestOf, smallestOf } from "#base/extremes.ts";
 import { formatChart, formatSparkline } from "#cli/chart.ts";
 import type { Client } from "#cli/client.ts";
-import { type ConnectOptions, withClient } from "#cli/connect.ts";
+import { askServer, type ConnectOptions } from "#cli/connect.ts";
 import { type Context, paint, widthOf } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatCount, formatDuration, formatNumber, formatTime } from "#cli/format.ts";
-import { addConnectOptions, addJsonOption, collect } from "#cli/options.ts";
+import { collect } from "#cli/options.ts";
 import { paintStatus, printFields, printJson, printLine, printRows, printTitle } from "#cli/print.ts";
 import { toPlainText } from "#cli/table.ts";
 
@@ -29,19 +29,17 @@ export function addShow(program: Command, context: Context): void {
     .argument("<run>", "id or alias")
     .option("--metric <key>", "draw this metric large (may be repeated)", collect)
     .addHelpText("after", "\nExample:\n  tributary show my-run --metric loss\n");
-  addJsonOption(addConnectOptions(command)).action((id: string, options: ShowOptions) =>
-    withClient(context, options, async (client) => {
-      const run = await client.call("run", { params: { id } });
-      const { metrics } = await client.call("metrics", { params: { id } });
-      const { verdicts } = await client.call("verdicts", { params: { id } });
-      if (options.json) return printJson(context, { run, metrics, verdicts });
-      if (options.metric) return drawMetrics(context, client, id, metrics, options.metric);
-      printHead(context, run);
-      printVerdicts(context, verdicts);
-      await printMetrics(context, client, id, metrics);
-      await printSpans(context, client, id, run);
-    }),
-  );
+  askServer(context, command, async (client, options: ShowOptions, id: string) => {
+    const run = await client.call("run", { params: { id } });
+    const { metrics } = await client.call("metrics", { params: { id } });
+    const { verdicts } = await client.call("verdicts", { params: { id } });
+    if (options.json) return printJson(context, { run, metrics, verdicts });
+    if (options.metric) return drawMetrics(context, client, id, metrics, options.metric);
+    printHead(context, run);
+    printVerdicts(context, verdicts);
+    await printMetrics(context, client, id, metrics);
+    await printSpans(context, client, id, run);
+  });
 }
 
 function printHead(context: Context, run: Run): void {

@@ -6,11 +6,11 @@ import type { LiveEvent } from "#api/contract/live.ts";
 import type { Run } from "#api/contract/run.ts";
 import { readEvents } from "#api/server-events.ts";
 import type { Client } from "#cli/client.ts";
-import { type ConnectOptions, withClient } from "#cli/connect.ts";
+import { askServer, type ConnectOptions } from "#cli/connect.ts";
 import { type Context, paint } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatNumber } from "#cli/format.ts";
-import { addConnectOptions, addJsonOption, collect } from "#cli/options.ts";
+import { collect } from "#cli/options.ts";
 import { keepSign, paintStatus, printLine } from "#cli/print.ts";
 import { toPlainText } from "#cli/table.ts";
 
@@ -30,13 +30,11 @@ export function addTail(program: Command, context: Context): void {
     .option("--metric <key>", "only these metrics (may be repeated)", collect)
     .option("--no-logs", "without log lines")
     .addHelpText("after", "\nExample:\n  tributary tail my-run --metric loss\n");
-  addJsonOption(addConnectOptions(command)).action((id: string, options: TailOptions) =>
-    withClient(context, options, async (client) => {
-      const run = await client.call("run", { params: { id } });
-      const last = await follow(context, client, run, options);
-      if (last === "failed" || last === "killed") throw new Exit(exitCodes.negative, "");
-    }),
-  );
+  askServer(context, command, async (client, options: TailOptions, id: string) => {
+    const run = await client.call("run", { params: { id } });
+    const last = await follow(context, client, run, options);
+    if (last === "failed" || last === "killed") throw new Exit(exitCodes.negative, "");
+  });
 }
 
 /** Follows until the run ends or the person does; returns its last known status. */

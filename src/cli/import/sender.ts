@@ -3,8 +3,8 @@
 import type { BodyOf } from "#api/contract/routes.ts";
 import { given } from "#base/given.ts";
 import { ApiError, type Client } from "#cli/client.ts";
-import { ingestPaths } from "#protocol/facts.ts";
 import type { printedRoutes } from "#protocol/facts.ts";
+import { ingestPaths } from "#protocol/facts.ts";
 import type { ReadBytes, ReadFault, RecordSender, Shipment } from "#protocol/reading/reader.ts";
 import { type Patience, sendPatiently } from "./patience.ts";
 import { postParts } from "./post-parts.ts";
