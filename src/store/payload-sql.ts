@@ -3,12 +3,13 @@
 // encoding inside an error's message is enough), so such a text is mended first: the value becomes a text that begins
 // with the control character 1, which is taken off again from what was read. Every other text is read as it stands.
 
+import { quote } from "./sql-quote.ts";
+
 /** A JSON text cut into strings, numbers and what stands between them. */
 const tokens = String.raw`"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|[^"0-9-]+`;
 
-const literal = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 const replaced = (sql: string, pattern: string, by: string): string =>
-  `replaceRegexpAll(${sql}, ${literal(pattern)}, ${literal(by)})`;
+  `replaceRegexpAll(${sql}, ${quote(pattern)}, ${quote(by)})`;
 
 /** Half pairs, in a string token: escaped backslashes and whole pairs are put out of the way first. */
 function mendedString(token: string): string {
@@ -22,10 +23,10 @@ function mended(text: string): string {
   const isOdd = `isNull(toInt64OrNull(t)) AND isNull(toUInt64OrNull(t))
       AND (match(t, '^-?[0-9]+$') OR isInfinite(toFloat64OrZero(t)))`;
   return `arrayStringConcat(arrayMap(t -> multiIf(startsWith(t, '"'), ${mendedString("t")},
-    match(t, '^-?[0-9]') AND ${isOdd}, concat('"\\\\u0001n', t, '"'), t), extractAll(${text}, ${literal(tokens)})))`;
+    match(t, '^-?[0-9]') AND ${isOdd}, concat('"\\\\u0001n', t, '"'), t), extractAll(${text}, ${quote(tokens)})))`;
 }
 
-const pathOf = (path: readonly string[]): string => path.map((key) => `, ${literal(key)}`).join("");
+const pathOf = (path: readonly string[]): string => path.map((key) => `, ${quote(key)}`).join("");
 
 /** The text at a path of the JSON in a column; '' when there is none. A half pair stands as it was escaped. */
 export function jsonText(column: string, ...path: readonly string[]): string {
@@ -39,14 +40,14 @@ export function jsonRaw(column: string, ...path: readonly string[]): string {
 
 function textAt(isPlain: string, text: string, odd: string, path: readonly string[]): string {
   const taken = `JSONExtractString(${odd}${pathOf(path)})`;
-  const plain = `replaceAll(${replaced(taken, "^\u0001n", "")}, ${literal("\u0001u")}, ${literal(String.raw`\u`)})`;
+  const plain = `replaceAll(${replaced(taken, "^\u0001n", "")}, ${quote("\u0001u")}, ${quote(String.raw`\u`)})`;
   return `if(${isPlain}, JSONExtractString(${text}${pathOf(path)}), ${plain})`;
 }
 
 function rawAt(isPlain: string, text: string, odd: string, path: readonly string[]): string {
   const taken = `JSONExtractRaw(${odd}${pathOf(path)})`;
   const numbers = replaced(taken, String.raw`"\\u0001n([^"]*)"`, String.raw`\1`);
-  const plain = `replaceAll(${numbers}, ${literal(String.raw`\u0001u`)}, ${literal(String.raw`\u`)})`;
+  const plain = `replaceAll(${numbers}, ${quote(String.raw`\u0001u`)}, ${quote(String.raw`\u`)})`;
   return `if(${isPlain}, JSONExtractRaw(${text}${pathOf(path)}), ${plain})`;
 }
 

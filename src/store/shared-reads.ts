@@ -19,22 +19,13 @@ export function readSharedStore(store: Store): Store {
     ...options,
     ...(await once(query)),
   });
-  return {
-    kind: store.kind,
-    database: store.database,
-    cluster: store.cluster,
-    restarts: 0,
-    writesTo: () => null,
-    ddl: (sql) => store.ddl(sql),
-    insert: (table, block, options) => store.insert(table, block, options),
-    async *stream(query, options) {
+  return Object.assign(Object.create(store) as Store, {
+    async *stream(...[query, options]: Parameters<Store["stream"]>) {
       yield* store.stream(query, await exact(query, options));
     },
-    answer: async (query, options = {}) => store.answer(query, await exact(query, options)),
-    stats: () => store.stats(),
-    ping: () => store.ping(),
-    close: () => store.close(),
-  };
+    answer: async (...[query, options = {}]: Parameters<Store["answer"]>) =>
+      store.answer(query, await exact(query, options)),
+  });
 }
 
 /** How a question is to be asked so that its answer has each row once. */

@@ -1,4 +1,13 @@
-/** A statement that changes data takes no parameters, so texts are written as literals. */
+/**
+ * A text as a literal of SQL, for statements that change data: they take no parameters. NUL is written as an escape, because
+ * the engine's C interface ends text at a NUL.
+ */
 export function quote(text: string): string {
-  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+  const escaped = text
+    .replaceAll("\\", "\\\\")
+    .replaceAll("'", "\\'")
+    .replaceAll("\0", "\\0")
+    .replaceAll("\n", "\\n")
+    .replaceAll("\r", "\\r");
+  return `'${escaped}'`;
 }

@@ -2,6 +2,7 @@
 // with a frame around the message and the outcome in trailers, for which Node has all that is needed. The same doors as
 // over HTTP decide what a request becomes.
 
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import {
   createSecureServer,
@@ -85,10 +86,8 @@ export async function openGrpcServer(listen: Address, options: GrpcOptions, acce
     void answer(stream, headers, door, desk);
   });
   server.maxConnections = config.httpConnectionsMax;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(listen.port, listen.host, resolve);
-  });
+  server.listen(listen.port, listen.host);
+  await once(server, "listening");
   const bound = server.address() as { address: string; port: number };
   return {
     address: { host: bound.address, port: bound.port },

@@ -1,6 +1,7 @@
 // The default ports of OpenTelemetry exporters: gRPC on 4317 and, if enabled, HTTP on 4318. If another telemetry collector
 // has them, the server says so and goes on, because its own port takes everything too.
 
+import { once } from "node:events";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHttp } from "#base/node-http.ts";
@@ -73,10 +74,8 @@ async function openHttpPort({ host, port }: Address, config: Config, main: HttpS
   });
   server.keepAliveTimeout = config.idleTimeoutMs;
   server.maxConnections = config.httpConnectionsMax;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, resolve);
-  });
+  server.listen(port, host);
+  await once(server, "listening");
   const bound = server.address() as AddressInfo;
   return {
     address: { host: bound.address, port: bound.port },

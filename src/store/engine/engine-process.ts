@@ -2,6 +2,7 @@
 // lives no longer than its server: when their channel closes it kills itself, hard, because chDB's handlers can
 // make any softer end hang for minutes. Everything acknowledged is on disk by then.
 
+import { once } from "node:events";
 import { chmodSync, readdirSync, rmSync } from "node:fs";
 import type { Server } from "node:http";
 import { join } from "node:path";
@@ -46,10 +47,8 @@ async function openEngine(options: EngineOptions, folders: EngineFolders): Promi
 async function listen(server: Server, path: string): Promise<void> {
   rmSync(path, { force: true });
   const mask = process.umask(0o177);
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(path, resolve);
-  });
+  server.listen(path);
+  await once(server, "listening");
   process.umask(mask);
   chmodSync(path, 0o600);
 }

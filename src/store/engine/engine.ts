@@ -2,6 +2,7 @@
 // more. chDB's own abort only rejects a promise while the engine computes on; a KILL from another session ends it.
 
 import { drainPending } from "chdb";
+import { quote } from "#store/sql-quote.ts";
 import {
   type EngineFolders,
   type GuestLimits,
@@ -13,7 +14,7 @@ import {
 import { whyNotForGuests } from "./guest-fence.ts";
 import { LanePool } from "./lane-pool.ts";
 import { SessionLane, type Settings } from "./session-lane.ts";
-import { firstWord, formatLiteral } from "./sql-text.ts";
+import { firstWord } from "./sql-text.ts";
 
 const laneCounts: Readonly<Record<Purpose, number>> = { write: 2, define: 1, control: 1, read: 4, guest: 2 };
 
@@ -132,7 +133,7 @@ export class Engine {
   private async killLane(name: string): Promise<void> {
     const pool = this.poolOf("control");
     const lane = await pool.acquire(new AbortController().signal);
-    const sql = `KILL QUERY WHERE Settings['log_comment'] = ${formatLiteral(name)} ASYNC`;
+    const sql = `KILL QUERY WHERE Settings['log_comment'] = ${quote(name)} ASYNC`;
     await lane.run(sql, "Null").catch(() => {});
     pool.release(lane);
   }

@@ -9,12 +9,13 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createHttp } from "#base/node-http.ts";
+import { quote } from "#store/sql-quote.ts";
 import { canStream } from "./chunked-format.ts";
 import { type Engine, purposeOf, type Statement } from "./engine.ts";
 import { guestUser, type Purpose } from "./engine-config.ts";
 import { toEngineError } from "./engine-error.ts";
 import { type EngineRequest, parseRequest } from "./request.ts";
-import { firstWord, formatLiteral, formatSettings, type InsertHead, parseInsertHead } from "./sql-text.ts";
+import { firstWord, formatSettings, type InsertHead, parseInsertHead } from "./sql-text.ts";
 
 const headerBytesMax = 4 << 20;
 const queryBytesMax = 64 << 20;
@@ -129,7 +130,7 @@ async function insertFrom(
 ): Promise<void> {
   const settings = formatSettings(asked.settings);
   const own = settings === "" ? "" : ` SETTINGS ${settings}`;
-  const sql = `${head.target} FROM INFILE ${formatLiteral(path)}${own} FORMAT ${head.format}`;
+  const sql = `${head.target} FROM INFILE ${quote(path)}${own} FORMAT ${head.format}`;
   await engine.run("write", { sql, format: "Null", settings: new Map(), signal });
 }
 

@@ -2,8 +2,9 @@
 // lane-pool.ts). It has a fixed `log_comment`, by which another lane can end whatever runs on it.
 
 import { Session } from "chdb";
+import { quote } from "#store/sql-quote.ts";
 import { HeaderOnce } from "./chunked-format.ts";
-import { formatLiteral, formatSettings } from "./sql-text.ts";
+import { formatSettings } from "./sql-text.ts";
 
 export type Settings = ReadonlyMap<string, string>;
 
@@ -79,7 +80,7 @@ export class SessionLane {
     const names = this.changedBy(settings).filter(([name]) => !name.startsWith("param_"));
     const parts = names.map(([name]) => {
       const own = this.settings.get(name);
-      return `${name} = ${own === undefined ? "DEFAULT" : formatLiteral(own)}`;
+      return `${name} = ${own === undefined ? "DEFAULT" : quote(own)}`;
     });
     if (parts.length === 0) return;
     await this.run(`SET ${parts.join(", ")}`, "Null").catch(async () => {

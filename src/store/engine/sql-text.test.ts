@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { firstWord, formatLiteral, formatSettings, parseInsertHead } from "./sql-text.ts";
+import { quote } from "#store/sql-quote.ts";
+import { firstWord, formatSettings, parseInsertHead } from "./sql-text.ts";
 
 describe("firstWord", () => {
   it.each([
@@ -41,7 +42,7 @@ describe("formatSettings", () => {
         ["b", "\\"],
       ]),
     ).toBe("a = 'x\\'; DROP TABLE t --', b = '\\\\'");
-    expect(formatLiteral("a\0b\n")).toBe("'a\\0b\\n'");
+    expect(quote("a\0b\n")).toBe("'a\\0b\\n'");
   });
 
   it("refuses a name that is no setting's", () => {

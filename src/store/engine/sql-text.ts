@@ -1,15 +1,6 @@
 // The little SQL text the engine process has to write or look at itself.
 
-/** A string literal. NUL is written as an escape, because the engine's C interface ends text at a NUL. */
-export function formatLiteral(text: string): string {
-  const escaped = text
-    .replaceAll("\\", "\\\\")
-    .replaceAll("'", "\\'")
-    .replaceAll("\0", "\\0")
-    .replaceAll("\n", "\\n")
-    .replaceAll("\r", "\\r");
-  return `'${escaped}'`;
-}
+import { quote } from "#store/sql-quote.ts";
 
 /** The statement's first word in upper case, past blanks, comments and opening parentheses. */
 export function firstWord(sql: string): string {
@@ -36,6 +27,6 @@ const settingName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 export function formatSettings(settings: Iterable<readonly [string, string]>): string {
   return Array.from(settings, ([name, value]) => {
     if (!settingName.test(name)) throw new Error(`Code: 115. DB::Exception: Unknown setting ${JSON.stringify(name)}.`);
-    return `${name} = ${formatLiteral(value)}`;
+    return `${name} = ${quote(value)}`;
   }).join(", ");
 }

@@ -1,6 +1,7 @@
 // Tables as wholes, as a backup takes them along and brings them back.
 
 import { type FactTable, factTables } from "#model/tables.ts";
+import { quote } from "#store/sql-quote.ts";
 import { type Store, takenAway } from "#store/store.ts";
 import { count, readColumn, readValue, text } from "./native-rows.ts";
 
@@ -21,8 +22,7 @@ export function countTable(store: Store, table: string, lastJpos: number | null 
 
 /** What `streamTable` gave, out of a file on this machine. */
 export function fillTable(store: Store, table: string, path: string): Promise<void> {
-  const quoted = path.replaceAll("\\", "\\\\").replaceAll("'", "\\'");
-  return store.ddl(`INSERT INTO ${store.database}.${table} FROM INFILE '${quoted}' FORMAT Native`);
+  return store.ddl(`INSERT INTO ${store.database}.${table} FROM INFILE ${quote(path)} FORMAT Native`);
 }
 
 export function countDeletions(store: Store): Promise<number> {
