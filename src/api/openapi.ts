@@ -7,16 +7,9 @@ import { ErrorAnswer } from "./contract/error.ts";
 import { paths, type RouteName, type RoutePath } from "./contract/paths.ts";
 import { type RouteSchemas, schemas } from "./contract/routes.ts";
 
-export interface OpenApi {
-  readonly openapi: string;
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  readonly components: object;
-}
-
 const errorReference = { $ref: "#/components/schemas/Error" };
 
-export function toOpenApi(): OpenApi {
+export function toOpenApi() {
   const operations: Record<string, Record<string, unknown>> = {};
   for (const name of Object.keys(paths) as RouteName[]) {
     const path = toTemplate(paths[name].path);

@@ -10,16 +10,11 @@ export interface Waiting {
   readonly reject: (outage: unknown) => void;
 }
 
-export interface EncodedGroup {
-  readonly buffers: readonly Uint8Array[];
-  readonly bytes: number;
-}
-
 // Copying a small part is cheaper than one more entry in the list that the kernel walks.
 const copyBelowBytes = 16 * 1024;
 
 /** Large parts are written from where they are, so they stay the journal's until the append settles. */
-export function encodeGroup(group: readonly Waiting[], firstPosition: number, salt: number): EncodedGroup {
+export function encodeGroup(group: readonly Waiting[], firstPosition: number, salt: number) {
   const copied = Buffer.allocUnsafe(copiedBytesOf(group));
   const buffers: Uint8Array[] = [];
   let bytes = 0;

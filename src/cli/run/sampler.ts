@@ -10,10 +10,6 @@ const run = promisify(execFile);
 
 export type Sample = Record<string, number>;
 
-export interface Sampler {
-  sample(): Promise<Sample>;
-}
-
 interface ProcessTotals {
   readonly cpuMs: number;
   readonly memoryBytes: number;
@@ -24,7 +20,7 @@ const tickMs = 10;
 const pageBytes = 4096;
 
 /** `groupId`: the process group that the program and its children are in. */
-export function createSampler(groupId: number): Sampler {
+export function createSampler(groupId: number) {
   let before = { atMs: performance.now(), own: 0, host: readHost() };
   let gpus = true;
   return {

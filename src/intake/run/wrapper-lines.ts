@@ -59,14 +59,9 @@ interface WrapperRecord {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-interface WrapperLines {
-  readonly records: readonly WrapperRecord[];
-  readonly faults: readonly Fault[];
-}
-
 const textDecoder = new TextDecoder();
 
-function decodeWrapperLines(body: Uint8Array): WrapperLines {
+function decodeWrapperLines(body: Uint8Array) {
   const records: WrapperRecord[] = [];
   const faults = new FaultList<Fault>();
   for (const [at, { bytes }] of splitLines(body, 0).entries()) {

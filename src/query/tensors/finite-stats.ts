@@ -2,22 +2,13 @@
 
 import { nonfiniteWords } from "#model/nonfinite-words.ts";
 
-export interface FiniteStats {
-  readonly count: number;
-  readonly mean: number | null;
-  readonly std: number | null;
-  readonly min: number | null;
-  readonly max: number | null;
-  readonly norm: number | null;
-}
-
 /** `text` is the JSON of a count as it was sent, '' when it was not. */
 export function toNonfiniteCount(text: string): number | null {
   return toCount(parse(text));
 }
 
 /** `text` is the JSON of `finite` as it was sent, '' when it was not. */
-export function toFiniteStats(text: string): FiniteStats | null {
+export function toFiniteStats(text: string) {
   const sent = parse(text);
   if (!isObject(sent)) return null;
   const count = toCount(sent["count"]);

@@ -8,12 +8,8 @@ import { StoreOutage } from "#store/outage.ts";
 /** Longer than two starts at one moment need to see each other. */
 const settleMs = 50;
 
-export interface FolderLock {
-  release(): void;
-}
-
 /** Throws `folder_taken` when a living process of this machine has the folder. */
-export async function lockFolder(dataDir: string): Promise<FolderLock> {
+export async function lockFolder(dataDir: string) {
   refuseIfTaken(dataDir);
   writeOwner(dataDir, process.pid);
   await sleep(settleMs);

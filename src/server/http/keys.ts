@@ -5,13 +5,7 @@ import type { KeyStore, StoredKey } from "./ports.ts";
 
 const prefix = "trib_";
 
-export interface NewKey {
-  readonly id: string;
-  readonly secret: string;
-  readonly sha256: string;
-}
-
-export function createKeySecret(): NewKey {
+export function createKeySecret() {
   const secret = prefix + randomBytes(32).toString("base64url");
   return { id: randomBytes(6).toString("hex"), secret, sha256: hashKey(secret) };
 }

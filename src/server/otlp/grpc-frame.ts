@@ -7,13 +7,8 @@ import { ProtoWriter } from "#wire/otlp/proto-writer.ts";
 /** What stands before the message. */
 export const headBytes = 5;
 
-export interface GrpcMessage {
-  readonly isCompressed: boolean;
-  readonly bytes: Uint8Array;
-}
-
 /** Null when the body is not exactly one message. */
-export function parseGrpcBody(body: Uint8Array): GrpcMessage | null {
+export function parseGrpcBody(body: Uint8Array) {
   if (body.length < headBytes) return null;
   const length = new DataView(body.buffer, body.byteOffset).getUint32(1);
   const flag = body[0] as number;

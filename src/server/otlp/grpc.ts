@@ -61,13 +61,8 @@ class GrpcFailure extends Error {
   }
 }
 
-export interface GrpcServer {
-  readonly address: Address;
-  close(): Promise<void>;
-}
-
 /** Rejects when the address cannot be listened on. */
-export async function openGrpcServer(listen: Address, options: GrpcOptions, access: Access): Promise<GrpcServer> {
+export async function openGrpcServer(listen: Address, options: GrpcOptions, access: Access) {
   const { config } = options;
   const doors = doorsByRoute();
   const desk: Desk = { ...options, access, senderOf: createSenderOf(config.trustedProxies) };

@@ -1,11 +1,5 @@
 // The engine's errors as the ClickHouse HTTP protocol gives them: a status, a code header and the text.
 
-export interface EngineError {
-  readonly status: number;
-  readonly code: number;
-  readonly text: string;
-}
-
 // The codes whose status a real server sets too; every other one is 500.
 const statusOf: ReadonlyMap<number, number> = new Map([
   [36, 400],
@@ -23,7 +17,7 @@ const statusOf: ReadonlyMap<number, number> = new Map([
 const unknownCode = 1002;
 const notEnoughSpace = 243;
 
-export function toEngineError(error: unknown): EngineError {
+export function toEngineError(error: unknown) {
   const message = error instanceof Error ? error.message : String(error);
   const code = Number(/^Code: (\d+)/.exec(message)?.[1] ?? codeOfSystem(error));
   const text = message.startsWith("Code: ") ? message : `Code: ${code}. DB::Exception: ${message}`;
