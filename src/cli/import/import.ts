@@ -2,10 +2,10 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "#cli/client.ts";
-import type { Reader } from "#protocol/reading/reader.ts";
+import { Exit, exitCodes } from "#cli/exit.ts";
+import type { Pace, Reader } from "#protocol/reading/reader.ts";
 import { ExportReader } from "./export-reader.ts";
 import { type Found, type FoundTrace, findFiles } from "./found-file.ts";
-import { createPace } from "./pace.ts";
 import { createSender } from "./sender.ts";
 import type { ImportTotals } from "./totals.ts";
 
@@ -84,4 +84,27 @@ export async function importPaths(options: ImportOptions): Promise<ImportResult>
   for (const [path, reader] of readers) await attend(path, () => reader.finish());
   await sender.settle();
   return { ...sender.totals, ...found };
+}
+
+// Replays at the speed things happened, or a multiple of it: what was a second apart is sent a second apart.
+
+const instant: Pace = { waitFor: async () => undefined, windowNs: 0n };
+
+/** `instant`, `realtime`, or a factor such as `10x`. */
+function createPace(speed: string, stop: AbortSignal): Pace {
+  if (speed === "instant") return instant;
+  const factor = speed === "realtime" ? 1 : Number(/^(\d+(?:\.\d+)?)x$/.exec(speed)?.[1]);
+  if (!(factor > 0)) {
+    throw new Exit(exitCodes.usage, `--speed must be instant, realtime or a factor such as 10x, not ${speed}.`);
+  }
+  let first: { atNs: bigint; startedMs: number } | undefined;
+  return {
+    windowNs: BigInt(Math.round(50e6 * factor)),
+    async waitFor(atNs) {
+      first ??= { atNs, startedMs: performance.now() };
+      const dueMs = first.startedMs + Number(atNs - first.atNs) / 1e6 / factor;
+      const waitMs = dueMs - performance.now();
+      if (waitMs > 1 && !stop.aborted) await sleep(waitMs, undefined, { signal: stop }).catch(() => undefined);
+    },
+  };
 }

@@ -1,13 +1,19 @@
 // Sends what was read, a few requests at a time, and waits when the server asks for it.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { BodyOf } from "#api/contract/routes.ts";
 import { given } from "#base/given.ts";
 import { ApiError, type Client } from "#cli/client.ts";
-import type { printedRoutes } from "#protocol/facts.ts";
-import { ingestPaths } from "#protocol/facts.ts";
-import type { ReadBytes, ReadFault, RecordSender, Shipment } from "#protocol/reading/reader.ts";
-import { type Patience, sendPatiently } from "./patience.ts";
-import { postParts } from "./post-parts.ts";
+import { Exit, exitCodes } from "#cli/exit.ts";
+import { ingestPaths, type printedRoutes } from "#protocol/facts.ts";
+import {
+  headBytes,
+  newline,
+  type ReadBytes,
+  type ReadFault,
+  type RecordSender,
+  type Shipment,
+} from "#protocol/reading/reader.ts";
 import { addAnswer, createTotals, type ImportTotals, noteFault } from "./totals.ts";
 
 export interface Sender extends RecordSender {
@@ -135,4 +141,80 @@ function createQueue(
 /** The server wants none of it, now or later. */
 function isRefused(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 400 || error.status === 413);
+}
+
+// When to retry: always if the server has no room and, when following files, also while it is away, because it may only be
+// restarting.
+
+interface Patience {
+  /** Ends the waiting. */
+  readonly stop: AbortSignal;
+  readonly onAway: (reason: string) => void;
+}
+
+const awayMs = 1000;
+
+async function sendPatiently<T>(task: () => Promise<T>, patience: Patience | null): Promise<T> {
+  for (;;) {
+    try {
+      return await task();
+    } catch (error) {
+      const isBusy = error instanceof ApiError && error.status === 429;
+      if (!isBusy && (patience === null || patience.stop.aborted || !isAway(error))) throw error;
+      if (!isBusy) patience?.onAway((error as Error).message);
+      const waitMs = isBusy ? Math.max(1, error.retryAfterS) * 1000 : awayMs;
+      await sleep(waitMs, undefined, patience === null ? {} : { signal: patience.stop }).catch(() => undefined);
+    }
+  }
+}
+
+function isAway(error: unknown): boolean {
+  return (
+    (error instanceof Exit && error.code === exitCodes.outage) || (error instanceof ApiError && error.status >= 500)
+  );
+}
+
+// One request, or several if the bytes are lines and exceed the server's limit. Of a line that is too long for a request of
+// its own, the beginning is sent, which the server keeps as a fault; the other lines are taken.
+
+interface Post {
+  /** Resolves with the answer's JSON. */
+  readonly post: (shipment: Shipment, bytes: Uint8Array) => Promise<unknown>;
+  readonly take: (answer: unknown) => void;
+  readonly note: (fault: ReadFault) => void;
+}
+
+async function postParts(how: Post, shipment: Shipment, bytes: Uint8Array): Promise<void> {
+  const { line, offset = 0 } = shipment.query ?? {};
+  try {
+    how.take(await how.post(shipment, bytes));
+  } catch (error) {
+    const isTooLarge = error instanceof ApiError && error.status === 413 && bytes.length > headBytes;
+    if (!isTooLarge || line === undefined) throw error;
+    const half = findLineEnd(bytes, bytes.length / 2);
+    if (half < bytes.length) {
+      const [first, second] = [bytes.subarray(0, half), bytes.subarray(half)];
+      await postParts(how, shipment, first);
+      const query = { ...shipment.query, line: line + countLines(first), offset: offset + half };
+      return postParts(how, { ...shipment, query }, second);
+    }
+    const message = `The line has ${bytes.length} bytes. ${error.message}`;
+    how.note({ file: shipment.file, line, code: "line_too_long", message });
+    // That it is torn now is our doing, so what the server says of it is not told.
+    await how.post(shipment, bytes.subarray(0, headBytes));
+  }
+}
+
+/** Where the lines can be parted: at the end of the line around `at`, else of the one before the last. */
+function findLineEnd(bytes: Uint8Array, at: number): number {
+  const next = bytes.indexOf(newline, Math.floor(at)) + 1;
+  if (next > 0 && next < bytes.length) return next;
+  const before = bytes.lastIndexOf(newline, bytes.length - 2) + 1;
+  return before > 0 ? before : bytes.length;
+}
+
+function countLines(bytes: Uint8Array): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, at + 1)) lines++;
+  return lines;
 }

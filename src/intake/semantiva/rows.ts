@@ -13,7 +13,6 @@ import type { Rows } from "#model/tables.ts";
 import type { TakenLine } from "#wire/semantiva/decode-lines.ts";
 import { intAt, integerAt, listAt, objectAt, textAt } from "./fields.ts";
 import type { Keys } from "./keys.ts";
-import { StoredText } from "./stored-text.ts";
 
 const noBytes = new Uint8Array(0);
 
@@ -155,4 +154,17 @@ function pushInt(column: NullableColumn<Int64Column>, object: JsonObject | undef
 function nsAt(object: JsonObject | undefined, key: string): bigint {
   const ns = parseRfc3339Ns(textAt(object, key) ?? "");
   return ns !== undefined && BigInt.asIntN(64, ns) === ns ? ns : 0n;
+}
+
+// UTF-8 cannot hold half a surrogate pair. Such text is stored in its JSON-escaped form, and its row is flagged.
+
+/** Collects the flag while the columns of one row are filled. */
+class StoredText {
+  flags = 0;
+
+  of(text: string): string {
+    if (text.isWellFormed()) return text;
+    this.flags |= rowFlags.escaped_text;
+    return JSON.stringify(text).slice(1, -1);
+  }
 }

@@ -1,10 +1,15 @@
 // Frames as an input: whole ones, or bytes between frames that could not be understood.
 
+import type { AwayEvents, TimeWindow } from "#intake/away-events.ts";
 import type { Input } from "#intake/input.ts";
 import type { Decoded, InputKind } from "#intake/input-kind.ts";
+import type { KnownGroups } from "#intake/known-groups.ts";
+import { toDouble } from "#intake/seq-set.ts";
+import type { GroupKey } from "#model/group-key.ts";
+import type { EventColumns } from "#wire/xtrack/event-columns.ts";
 import { type DecodedXtrack, decodeXtrackInSteps, type XtrackRecord } from "#wire/xtrack/stream.ts";
 import { applyXtrack, groupsOf, placeFaults } from "./apply.ts";
-import { awayWindows } from "./away-windows.ts";
+import { toGroupKey } from "./group-keys.ts";
 
 export interface XtrackFramesInput extends Input, XtrackRecord {
   readonly kind: "xtrack_frames";
@@ -30,4 +35,42 @@ export function toDecodedFrames(record: XtrackRecord, decoded: DecodedXtrack): D
     apply: (state, arrival, position) => applyXtrack(state, record, decoded, { ...arrival, position }),
     isLong: decoded.columns.metricRows >= rowsAtOnce,
   };
+}
+
+// Which stored events have to be known again before an input's events can be told from them.
+
+/** By group. Nearly always empty: new events are later than dropped ones. */
+function awayWindows(
+  groups: KnownGroups,
+  { columns }: DecodedXtrack,
+  workspace: string,
+): Map<GroupKey, Set<TimeWindow>> {
+  const windows = new Map<GroupKey, Set<TimeWindow>>();
+  for (const [code, run] of columns.run.keys.entries()) {
+    if (run === "") continue;
+    const key = toGroupKey(workspace, run);
+    if (!groups.hasAway(key)) continue;
+    const away = columns.worker.keys.map((worker) => groups.awayOf(key, worker));
+    const found = windowsOf(columns, code, away);
+    if (found.size > 0) windows.set(key, found);
+  }
+  return windows;
+}
+
+/** Acks and commands count for themselves and are never away; one that has the number of an event costs a question. */
+function windowsOf(columns: EventColumns, runCode: number, away: readonly (AwayEvents | undefined)[]): Set<TimeWindow> {
+  const found = new Set<TimeWindow>();
+  const runs = columns.run.codes;
+  const workers = columns.worker.codes;
+  const seqs = columns.seq.words;
+  const times = columns.tsNs.words;
+  for (let event = 0; event < columns.length; event++) {
+    if (runs[event] !== runCode) continue;
+    const window = away[workers[event] as number]?.windowOf(
+      toDouble(seqs[event * 2] as number, seqs[event * 2 + 1] as number),
+      toDouble(times[event * 2] as number, times[event * 2 + 1] as number),
+    );
+    if (window !== undefined) found.add(window);
+  }
+  return found;
 }

@@ -2,16 +2,17 @@
 // once; after that, only runs with newly stored rows are read again. Every question asks the store what is new, so an
 // answer is never older than the position it names.
 
+import { sourceAttributes } from "#model/otel-attributes.ts";
+import { hasTrait } from "#protocol/facts.ts";
 import type { Kept, KeptShelf } from "#query/kept.ts";
 import type { ArchivedRuns, NewestRun } from "#store/reader/newest-runs.ts";
 import type { RunFacts } from "#store/reader/run-facts.ts";
 import type { Changes } from "#store/reader/stored-parts.ts";
 import { type CellSource, readField } from "./cell-source.ts";
 import { type CellField, FieldColumn } from "./column.ts";
-import type { FieldRef } from "./field.ts";
+import type { FieldRef, RunField } from "./field.ts";
 import type { HeadContext } from "./head.ts";
 import type { FieldReader } from "./match.ts";
-import { hasResource, resourceFieldsOf } from "./resource-fields.ts";
 import { type RunRow, rowAt, toRunRow } from "./row.ts";
 import { runValues, toTagReader } from "./values.ts";
 
@@ -267,4 +268,25 @@ function keyOf(field: CellField): string {
   return field.kind === "param"
     ? JSON.stringify(["param", field.name])
     : JSON.stringify([field.key, field.phase, field.stat]);
+}
+
+// Where a run ran and out of which source, when its client says so as attributes of a resource, which are its params.
+
+type ParamField = Extract<FieldRef, { kind: "param" }>;
+
+const attributes: Readonly<Partial<Record<RunField, readonly string[]>>> = {
+  host: ["host.name"],
+  user: ["process.owner"],
+  commit: sourceAttributes.git_commit,
+  branch: sourceAttributes.git_branch,
+};
+
+/** The params that say the same as a field of the run, the first that is present counts. */
+function resourceFieldsOf(field: FieldRef): ParamField[] {
+  if (field.kind !== "run") return [];
+  return (attributes[field.name] ?? []).map((name) => ({ kind: "param", name, text: `params.${name}` }));
+}
+
+function hasResource({ groups }: Pick<RunRow, "groups">): boolean {
+  return groups.some(({ protocol }) => hasTrait(protocol, "resources"));
 }
