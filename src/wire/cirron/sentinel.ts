@@ -24,12 +24,11 @@ export type Sentinel =
       readonly remoteKey: string;
       /** Relative to the program's working directory. */
       readonly localPath: string;
-    })
-  | (Placed & { readonly kind: "other" });
+    });
 
 const opening = Buffer.from('{"__cirron_event__"');
 
-/** Every whole sentinel of a line, in order. */
+/** Every whole batch and blob of a line, in order. */
 export function findSentinels(line: Uint8Array): Sentinel[] {
   const bytes = Buffer.from(line.buffer, line.byteOffset, line.byteLength);
   const found: Sentinel[] = [];
@@ -57,7 +56,8 @@ function decodeSentinel(line: Uint8Array, start: number): Sentinel | undefined {
     if (typeof remoteKey === "string" && typeof localPath === "string")
       return { kind, start, end, remoteKey, localPath };
   }
-  return { kind: "other", start, end };
+  // Not of the SDKs that are known: it stays what the program printed.
+  return undefined;
 }
 
 /** The end of the JSON value that begins here, or undefined when it is torn. */
