@@ -122,6 +122,20 @@ describe("an XTrack file", () => {
     for (const part of parts) expect(Buffer.from(part.body).readUInt32BE(0)).toBeLessThan(1000);
   });
 
+  it("knows a run by its start also where the start's type stands behind a large payload", async () => {
+    const file = join(folder, "sorted.bin");
+    const tags = { note: "x".repeat(500) };
+    const sorted = Buffer.from(
+      JSON.stringify({ m: { seq: 1, ts: 1 }, p: { run_id: "r", tags }, t: "run_start", v: 1 }),
+    );
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(sorted.length);
+    writeFileSync(file, Buffer.concat([length, sorted, ...Array.from({ length: 60_000 }, (_, at) => metric(at + 2))]));
+    await importNow([file]);
+    const parts = [...server.inputs].sort((a, b) => offsetOf(a) - offsetOf(b));
+    expect(parts.slice(1).map((part) => isFrames(part) && part.currentRun)).toEqual(parts.slice(1).map(() => "r"));
+  });
+
   it("is followed while it grows; half a frame waits for its other half", async () => {
     const file = join(folder, "live.bin");
     writeFileSync(file, start);

@@ -2,11 +2,10 @@
 
 import { GrowingFile } from "#protocol/reading/growing-file.ts";
 import { type FoundFile, type Reader, type ReaderOptions, sendBytes } from "#protocol/reading/reader.ts";
-import { EventDecoder } from "#wire/xtrack/decode.ts";
 import { Framer, type Skipped } from "#wire/xtrack/frame.ts";
 import { findJsonTrouble } from "#wire/xtrack/resync.ts";
+import { StreamRun } from "#wire/xtrack/stream-run.ts";
 
-const runStart = Buffer.from('"run_start"');
 const heldBytesMax = 160 * 1024 * 1024;
 
 export class FrameReader implements Reader {
@@ -14,7 +13,7 @@ export class FrameReader implements Reader {
   private readonly options: ReaderOptions;
   private readonly growing: GrowingFile;
   private framer = new Framer();
-  private decoder = new EventDecoder();
+  private run = new StreamRun();
   private held: Uint8Array[] = [];
   /** Stream offset of the first held byte, and of the end of the last whole frame. */
   private heldFrom = 0;
@@ -38,7 +37,7 @@ export class FrameReader implements Reader {
     if (chunk.restarted) {
       await this.endStream();
       this.framer = new Framer();
-      this.decoder = new EventDecoder();
+      this.run = new StreamRun();
       this.held = [];
       this.heldFrom = 0;
       this.wholeTo = 0;
@@ -75,7 +74,7 @@ export class FrameReader implements Reader {
         // A large frame goes alone: together with those before it, it would not fit into a request.
         if (framer.settledOffset - this.heldFrom > sendBytes) await this.flush();
         if (options.pace.windowNs > 0n) await this.pace(frame);
-        this.noteRun(frame);
+        this.run.note(frame);
       } else if (step === "skipped" && framer.skipped !== undefined && framer.skipped.length > sendBytes) {
         await this.sendHead(framer.skipped);
       }
@@ -117,11 +116,6 @@ export class FrameReader implements Reader {
     await this.options.pace.waitFor(atNs);
   }
 
-  private noteRun(frame: Uint8Array): void {
-    const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.length);
-    if (bytes.subarray(0, 200).includes(runStart)) this.decoder.decode(bytes, 0, bytes.length, 0);
-  }
-
   private async flush(): Promise<void> {
     const length = this.wholeTo - this.heldFrom;
     if (length <= 0) return;
@@ -130,7 +124,7 @@ export class FrameReader implements Reader {
     const offset = this.heldFrom;
     this.heldFrom = this.wholeTo;
     const before = this.currentRun;
-    this.currentRun = this.decoder.streamRun === "" ? null : this.decoder.streamRun;
+    this.currentRun = this.run.current;
     await this.send(bytes.subarray(0, length), offset, before);
   }
 
