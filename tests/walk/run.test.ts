@@ -172,6 +172,25 @@ describe("tributary run", () => {
     expect(await readRun("walk-2")).toMatchObject({ counts: { points: 1, spans: 1 }, protocols: ["cirron", "xtrack"] });
   });
 
+  it("makes a fault of a damaged frame, and knows the run of events without an id in every request [XT-09]", async () => {
+    const program = `
+      send("run_start", 1, { run_id: undefined });
+      writeSync(3, Buffer.from('\\0\\0\\0\\x50{"v":1,"t":"metric","m":{"se'));
+      const metric = (seq) => send("metric", seq, { run_id: undefined, key: "loss", value: 1 });
+      metric(3);
+      setTimeout(() => metric(4), 500);`;
+    const { code } = await startRun(app.app.url, program, ["--run-id", "walk-damaged"]).ended;
+    expect(code).toBe(0);
+    await app.get("/readyz?drained=1");
+    const { body: gaps } = await app.get("/api/v1/runs/walk-damaged/gaps");
+    expect(gaps).toMatchObject({
+      sequences: [{ received: 3, missing: 1, gaps: [{ from_seq: "2", to_seq: "2" }] }],
+    });
+    expect((gaps as { sequences: unknown[] }).sequences).toHaveLength(1);
+    const { body: faults } = await app.get("/api/v1/runs/walk-damaged/faults");
+    expect(faults).toMatchObject({ faults: [{ code: "xtrack_bytes_skipped", raw_bytes: 32 }] });
+  });
+
   it("fails as the program does, with its code", async () => {
     const { code } = await startRun(app.app.url, "process.exit(7)", ["--run-id", "walk-3"]).ended;
     expect(code).toBe(7);

@@ -9,12 +9,13 @@ const sentinel = '{"__cirron_event__": "trace_batch", "payload": {"batch_id": "b
 
 /** Pushes the bytes in chunks of the given sizes, over and over. */
 function split(bytes: Uint8Array, sizes: readonly number[]) {
-  const seen = { text: "", frames: 0, batches: [] as string[] };
+  const seen = { text: "", frames: 0, batches: [] as string[], damaged: [] as string[] };
   const splitter = new OutputSplitter({
     onFrame: (one) => {
       expect(Buffer.from(one).equals(frame)).toBe(true);
       seen.frames++;
     },
+    onDamaged: (bytes) => seen.damaged.push(Buffer.from(bytes).toString("latin1")),
     onSentinel: (one) => {
       if (one.kind === "trace_batch") seen.batches.push(Buffer.from(one.batch).toString());
     },
@@ -44,6 +45,7 @@ describe("standard output", () => {
     text: 'hello\nloss 0.5  and more {"__cirron_event__": torn\nbye',
     frames: 3,
     batches: ['{"batch_id": "b"}'],
+    damaged: [],
   };
 
   it("is told apart into text, frames and sentinels, however it is cut", () => {
@@ -57,10 +59,24 @@ describe("standard output", () => {
     );
   });
 
+  it("gives a torn frame as damaged, and every byte of it and of other bytes as text", () => {
+    const torn = frame.subarray(0, 30).toString("latin1");
+    const binary = `\0\0\x10\0{${"A".repeat(200_000)}\0`;
+    const stream = Buffer.from(`loss ${torn}\nbye\n${binary}${torn}`, "latin1");
+    for (const sizes of [[stream.length], [1000], [1, 7, 65_000]])
+      expect(split(stream, sizes)).toEqual({
+        text: stream.toString("latin1"),
+        frames: 0,
+        batches: [],
+        damaged: [`${torn}\n`, torn],
+      });
+  });
+
   it("passes text on at once, also half a line", () => {
     const texts: string[] = [];
     const splitter = new OutputSplitter({
       onFrame: () => undefined,
+      onDamaged: () => undefined,
       onSentinel: () => undefined,
       onText: (text) => texts.push(Buffer.from(text).toString()),
     });

@@ -8,12 +8,16 @@ import { findJsonTrouble, prefixBytes } from "#wire/xtrack/resync.ts";
 export interface OutputEvents {
   /** A whole frame, its length prefix included. */
   onFrame(frame: Uint8Array): void;
+  /** What looks like a frame and is none; it is also text. */
+  onDamaged(bytes: Uint8Array): void;
   onSentinel(sentinel: Sentinel): void;
   /** Text for the terminal, in the order it was printed. */
   onText(text: Uint8Array): void;
 }
 
 const newline = 0x0a;
+const envelopeStart = /^\s*\{\s*"[a-z]"/;
+const latin1 = new TextDecoder("latin1");
 const sentinelStart = Buffer.from('{"__cirron_event__"');
 
 export class OutputSplitter {
@@ -46,8 +50,14 @@ export class OutputSplitter {
         if (findJsonTrouble(bytes, frameStart, frameEnd) !== undefined) framer.reject();
         else this.events.onFrame(bytes.slice(frameStart - prefixBytes, frameEnd));
       } else if (step === "text") this.takeText(framer.bytes.subarray(framer.textStart, framer.textEnd));
-      else if (framer.skipped) this.takeText(framer.skipped.raw);
+      else if (framer.skipped) this.takeSkipped(framer.skipped.raw);
     }
+  }
+
+  private takeSkipped(bytes: Uint8Array): void {
+    // Other bytes with four small ones before a brace are a program's own.
+    if (envelopeStart.test(latin1.decode(bytes.subarray(prefixBytes, prefixBytes + 32)))) this.events.onDamaged(bytes);
+    this.takeText(bytes);
   }
 
   /** Text goes on at once, but for a line that may become a sentinel: of that, what stands before it. */

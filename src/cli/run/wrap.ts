@@ -14,6 +14,7 @@ import { printedRoutes } from "#protocol/facts.ts";
 import type { Sentinel } from "#wire/cirron/sentinel.ts";
 import { type CommandLink, createCommandLink } from "./command-link.ts";
 import { createLeftFolder, gatherLeft, toRecorderEnv } from "./flight-record.ts";
+import { FrameRequests } from "./frame-requests.ts";
 import type { Left } from "./kept-requests.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import { LineCollector, OutputSplitter } from "./output.ts";
@@ -43,7 +44,7 @@ export interface WrapResult {
 
 const flushMs = 200;
 const closeMs = 2000;
-const runStart = Buffer.from('"run_start"');
+const requestBytes = 1024 * 1024;
 const forwarded = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
 
 /** Variables that point all three clients at this run; what the person has set stays. */
@@ -189,9 +190,7 @@ class Capture {
   private readonly wrapperId: string;
   private readonly lines = { stdout: new LineCollector(), stderr: new LineCollector() };
   private readonly blobs: Promise<void>[] = [];
-  private frames: Uint8Array[] = [];
-  private frameBytes = 0;
-  private frameOffset = 0;
+  private readonly frames = { printed: new FrameRequests(), own: new FrameRequests() };
   private records = "";
   private recordCount = 0;
 
@@ -203,15 +202,19 @@ class Capture {
 
   listen(child: ChildProcess, link: CommandLink): void {
     const { stdout, stderr } = this.options.context;
-    const onFrame = (frame: Uint8Array) => this.takeFrame(frame, link);
-    const onSentinel = (sentinel: Sentinel) => this.takeSentinel(sentinel);
-    const split = (onText: (text: Uint8Array) => void) => new OutputSplitter({ onFrame, onSentinel, onText });
-    const printed = split((text) => {
+    const split = (frames: FrameRequests, onText: (text: Uint8Array) => void) =>
+      new OutputSplitter({
+        onFrame: (frame) => this.takeFrame(frame, frames, link),
+        onDamaged: (bytes) => frames.addDamaged(bytes),
+        onSentinel: (sentinel) => this.takeSentinel(sentinel),
+        onText,
+      });
+    const printed = split(this.frames.printed, (text) => {
       stdout.write(text);
       this.lines.stdout.add(text);
     });
     // Text on the frames' own descriptor is nobody's output: a program wrote to a file it took for its own.
-    const framed = split((text) => this.lines.stderr.add(text));
+    const framed = split(this.frames.own, (text) => this.lines.stderr.add(text));
     feed(child.stdout, printed);
     feed(child.stdio[3] as Readable, framed);
     child.stderr?.on("data", (chunk: Buffer) => {
@@ -221,12 +224,9 @@ class Capture {
     (child.stdio[3] as Writable | null)?.on("error", () => undefined);
   }
 
-  private takeFrame(frame: Uint8Array, link: CommandLink): void {
-    this.frames.push(frame);
-    this.frameBytes += frame.length;
-    if (Buffer.from(frame.buffer, frame.byteOffset, Math.min(frame.length, 300)).includes(runStart))
-      link.announce(frame);
-    if (this.frameBytes > 1024 * 1024) this.flushFrames();
+  private takeFrame(frame: Uint8Array, frames: FrameRequests, link: CommandLink): void {
+    if (frames.addFrame(frame)) link.announce(frame);
+    if (frames.bytes > requestBytes) this.flushFrames(frames);
   }
 
   private takeSentinel(sentinel: Sentinel): void {
@@ -234,7 +234,7 @@ class Capture {
     if (sentinel.kind === "trace_batch") {
       const body = sentinel.batch.slice();
       this.outbox.add({ route: printedRoutes.batch, params: { run: runId }, query: {}, body });
-    } else if (sentinel.kind === "trace_blob") {
+    } else {
       const path = resolve(sentinel.localPath);
       // The program names the path; only what lies below its own folder is taken for its own.
       if (!path.startsWith(process.cwd() + sep)) return;
@@ -262,18 +262,16 @@ class Capture {
       const query = { wrapper: this.wrapperId, stream, offset: taken.offset, at_ns };
       this.outbox.add({ route: "output", params: this.params, query, body: taken.bytes });
     }
-    this.flushFrames();
+    this.flushFrames(this.frames.printed);
+    this.flushFrames(this.frames.own);
     this.flushRecords();
   }
 
-  private flushFrames(): void {
-    if (this.frames.length === 0) return;
-    const body = Buffer.concat(this.frames);
-    this.frames = [];
-    this.frameBytes = 0;
-    const query = { run: this.options.runId, offset: this.frameOffset };
-    this.frameOffset += body.length;
-    this.outbox.add({ route: printedRoutes.frames, params: {}, query, body });
+  private flushFrames(frames: FrameRequests): void {
+    const request = frames.take();
+    if (request === null) return;
+    const query = { run: this.options.runId, ...request.query };
+    this.outbox.add({ route: printedRoutes.frames, params: {}, query, body: request.body });
   }
 
   private flushRecords(): void {

@@ -160,4 +160,16 @@ describe("text between frames", () => {
     expect(whole.skipped).toMatchObject([{ code: "xtrack_bytes_skipped", offset: 6, length: 46 }]);
     expect(gather(stream, everyByte(stream), { text: true })).toEqual(whole);
   });
+
+  it("ends such a fault where no more of it would be kept, and gives the rest as text", () => {
+    const torn = join(new Uint8Array([0, 0, 16, 0]), new TextEncoder().encode(`{"v":1,${"x".repeat(300)}\u0000\u0001`));
+    const stream = join(torn, frameOf(metric(2)));
+    for (const skippedBytesMax of [1, 100, 310, 311, 312, 313, 314]) {
+      const options = { text: true, skippedBytesMax };
+      const whole = gather(stream, [], options);
+      expect(whole.frames).toEqual([metric(2)]);
+      expect(whole.raw.join("") + whole.text).toBe(new TextDecoder().decode(torn));
+      expect(gather(stream, everyByte(stream), options)).toEqual(whole);
+    }
+  });
 });

@@ -251,13 +251,7 @@ export class Framer {
   private scan(): Step | undefined {
     for (;;) {
       const to = this.findPrefixByte(this.at);
-      if (this.text) {
-        const line = this.bytes.subarray(this.at, to).indexOf(0x0a);
-        if (line >= 0) {
-          this.skipTo(this.at + line + 1);
-          return this.closeRange();
-        }
-      }
+      if (this.text && this.skipLine(to)) return this.closeRange();
       this.skipTo(to);
       if (to === this.end) return this.ended ? this.closeRange() : "wait";
       const verdict = this.judge.judge(this.bytes, this.base, to, this.end, this.ended);
@@ -265,6 +259,16 @@ export class Framer {
       if (verdict === "frame") return this.closeRange();
       this.skipTo(to + 1);
     }
+  }
+
+  /** In text, a range ends with its line, and where no more of it would be kept: what follows is text again. */
+  private skipLine(to: number): boolean {
+    const keptTo = this.at + this.skippedBytesMax - this.rangeLength;
+    const last = Math.min(to, keptTo);
+    const line = this.bytes.subarray(this.at, last).indexOf(0x0a);
+    if (line < 0 && to < keptTo) return false;
+    this.skipTo(line < 0 ? last : this.at + line + 1);
+    return true;
   }
 
   private closeRange(): Step {
