@@ -39,4 +39,7 @@ export type IngestRoute = keyof typeof ingestPaths;
 
 // Programs print more than text: frames of XTrack and sentinel lines of Cirron. `tributary run` takes them out of what a
 // program prints and sends them by these routes.
-export const printedRoutes = { frames: "xtrack", batch: "cirronRun" } as const satisfies Record<string, IngestRoute>;
+export const printedRoutes = { frames: "xtrack", batch: "cirronRun", blob: "blobRun" } as const satisfies Record<
+  string,
+  IngestRoute
+>;

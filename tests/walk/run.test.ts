@@ -263,6 +263,24 @@ describe("tributary run", () => {
     expect(await readLogs("walk-7")).toEqual(["stdout: kept"]);
   });
 
+  it("keeps a tensor that the program announces while no server answers, as it keeps the batch that names it", async () => {
+    const program = `
+      const print = (kind, payload) =>
+        console.log(JSON.stringify({ __cirron_event__: kind, schema_version: 1, sdk_version: "1", payload }));
+      require("node:fs").writeFileSync("tensor", "bytes of a tensor");
+      print("trace_blob", { remote_key: "snapshots/span-9/weights.safetensors", local_path: "tensor" });
+      const ids = { id: "span-9", parent_id: null, name: "epoch", start_ns: 10, end_ns: 20, pid: 2 };
+      const tensor = { id: "snap-9", span_id: "span-9", tensor_name: "w", shape: [1], dtype: "float32", mode: "full",
+        stats: {}, blob_uri: "file:///tensor", ts_ns: 15, attrs: {} };
+      print("trace_batch", { schema_version: 1, sdk_version: "1", batch_id: "9".repeat(32), created_ns: 1,
+        spans: [ids], marks: [], snapshots: [tensor] });`;
+    await startRun("http://127.0.0.1:1", program, ["--run-id", "walk-tensor"]).ended;
+    await startRun(app.app.url, "").ended;
+    expect(await readRun("walk-tensor")).toMatchObject({ counts: { spans: 1, snapshots: 1 } });
+    const blob = await fetch(`${app.app.url}/v1/traces/blobs/snapshots/span-9/weights.safetensors`);
+    expect([blob.status, await blob.text()]).toEqual([200, "bytes of a tensor"]);
+  });
+
   it("lets the program go on where nothing can be kept, and says what is lost", async () => {
     // A file is in the way of the folder: root may write everywhere else.
     writeFileSync(join(folder, "data"), "");

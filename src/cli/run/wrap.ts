@@ -19,7 +19,7 @@ import type { Left } from "./kept-requests.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import { LineCollector, OutputSplitter } from "./output.ts";
 import { createSampler } from "./sampler.ts";
-import { toSpoolRoot } from "./spool.ts";
+import { sendRequest, toSpoolRoot } from "./spool.ts";
 
 export interface WrapOptions {
   readonly context: Context;
@@ -238,10 +238,11 @@ class Capture {
       const path = resolve(sentinel.localPath);
       // The program names the path; only what lies below its own folder is taken for its own.
       if (!path.startsWith(process.cwd() + sep)) return;
+      const params = { run: runId, "*": sentinel.remoteKey };
+      // Beside the queue, which holds what waits in it in memory, as long as a server takes it.
       const send = async () => {
-        const bytes = await readFile(path);
-        const params = { run: runId, "*": sentinel.remoteKey };
-        await client.open("blobRun", { params }, { raw: { bytes } });
+        const request = { route: printedRoutes.blob, params, query: {}, body: await readFile(path) };
+        await sendRequest(client, request).catch(() => this.outbox.add(request));
       };
       this.blobs.push(send().catch(() => undefined));
     }
