@@ -72,6 +72,8 @@ export interface IngestQuery {
   readonly line?: number;
   readonly offset?: number;
   readonly current_run?: string;
+  /** Text may stand between frames. */
+  readonly text?: "1";
   readonly wrapper?: string;
   readonly stream?: "stdout" | "stderr";
   readonly at_ns?: string;

@@ -19,6 +19,7 @@ export const IngestQuery = Type.Object({
   current_run: Type.Optional(
     Type.String({ maxLength: 1024, description: "The run of the last `run_start` before the body." }),
   ),
+  text: Type.Optional(word(["1"])),
 });
 
 export const OutputQuery = Type.Object({

@@ -20,6 +20,7 @@ import { lineInputs, type SemantivaLinesInput } from "#intake/semantiva/lines-in
 import { frameInputs, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import { type OpenServer, openServer } from "#server/http/open-server.testing.ts";
 import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
+import { decodeXtrack } from "#wire/xtrack/stream.ts";
 import { importPaths } from "./import.ts";
 
 const fixtures = new URL("../../../tests/fixtures/", import.meta.url).pathname;
@@ -134,6 +135,21 @@ describe("an XTrack file", () => {
     await importNow([file]);
     const parts = [...server.inputs].sort((a, b) => offsetOf(a) - offsetOf(b));
     expect(parts.slice(1).map((part) => isFrames(part) && part.currentRun)).toEqual(parts.slice(1).map(() => "r"));
+  });
+
+  it("may be captured output: what was printed between the frames is text, as it is for the check", async () => {
+    const read = async (file: string) => {
+      await importNow([file]);
+      const decoded = server.inputs.splice(0).filter(isFrames).map(decodeXtrack);
+      const faults = decoded.flatMap((one) => one.faults.map(({ fault }) => [fault.code, fault.place.offset]));
+      return { events: decoded.reduce((sum, { columns }) => sum + columns.length, 0), faults };
+    };
+    expect(await read(join(fixtures, "xtrack/stdio/nofd3_stdout.bin"))).toEqual({ events: 8, faults: [] });
+    const torn = join(folder, "torn.out");
+    const printed = [Buffer.from("one\n"), metric(2), metric(3).subarray(0, 20), Buffer.from("\ntwo\n")];
+    writeFileSync(torn, Buffer.concat(printed));
+    const faults = [["xtrack_bytes_skipped", 4 + metric(2).length]];
+    expect(await read(torn)).toEqual({ events: 1, faults });
   });
 
   it("is followed while it grows; half a frame waits for its other half", async () => {

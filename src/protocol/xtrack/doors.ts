@@ -1,5 +1,5 @@
 // Frames over HTTP. A body is a stream of its own: it is framed before it is journalled, and what lies between frames
-// becomes faults.
+// becomes faults, unless it comes from a file in which that is text.
 
 import { frameInputs, toDecodedFrames, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import { itemsMax, pieceBytesMax, toRest } from "#protocol/body-pieces.ts";
@@ -22,9 +22,14 @@ const pieceMs = 4;
 function* cutFrames(
   arrival: IngestRequest["arrival"],
   body: Uint8Array,
-  { file = "", offset: start = 0, current_run: firstRun }: IngestRequest["query"],
+  { file = "", offset: start = 0, current_run: firstRun, text }: IngestRequest["query"],
 ): Generator<Submission | null> {
-  const stream = new XtrackStream({ file, offset: start, currentRun: firstRun ?? arrival.runOverride });
+  const stream = new XtrackStream({
+    file,
+    offset: start,
+    currentRun: firstRun ?? arrival.runOverride,
+    text: text === "1",
+  });
   let items = 0;
   let size = pieceBytesMin;
   for (let from = 0, to = 0; to < body.length; from = to) {

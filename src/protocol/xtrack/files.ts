@@ -9,13 +9,13 @@ import { FrameReader } from "./read-files.ts";
 
 const frameFile: FileKind = {
   name: "xtrack_frames",
-  read: (file, options) => new FrameReader(file, options),
+  read: (file, options) => new FrameReader(file, options, false),
   check: (file, _options, tally) => checkFrames(file.path, file.chunks(), false, tally),
 };
 
 const mixedFile: FileKind = {
   name: "xtrack_mixed",
-  read: (file, options) => new FrameReader(file, options),
+  read: (file, options) => new FrameReader(file, options, true),
   check: (file, _options, tally) => checkFrames(file.path, file.chunks(), true, tally),
 };
 

@@ -1,5 +1,6 @@
 // Frames of a file that may still grow → requests that end where a frame ends.
 
+import type { IngestQuery } from "#protocol/protocol.ts";
 import { GrowingFile } from "#protocol/reading/growing-file.ts";
 import { type FoundFile, type Reader, type ReaderOptions, sendBytes } from "#protocol/reading/reader.ts";
 import { Framer, type Skipped } from "#wire/xtrack/frame.ts";
@@ -12,7 +13,9 @@ export class FrameReader implements Reader {
   private readonly file: FoundFile;
   private readonly options: ReaderOptions;
   private readonly growing: GrowingFile;
-  private framer = new Framer();
+  /** Text may stand between the frames. */
+  private readonly text: boolean;
+  private framer: Framer;
   private run = new StreamRun();
   private held: Uint8Array[] = [];
   /** Stream offset of the first held byte, and of the end of the last whole frame. */
@@ -22,9 +25,11 @@ export class FrameReader implements Reader {
   /** The run of the last run_start before the held bytes. */
   private currentRun: string | null = null;
 
-  constructor(file: FoundFile, options: ReaderOptions) {
+  constructor(file: FoundFile, options: ReaderOptions, text: boolean) {
     this.file = file;
     this.options = options;
+    this.text = text;
+    this.framer = new Framer({ text });
     this.growing = new GrowingFile(file.path);
   }
 
@@ -36,7 +41,7 @@ export class FrameReader implements Reader {
     }
     if (chunk.restarted) {
       await this.endStream();
-      this.framer = new Framer();
+      this.framer = new Framer({ text: this.text });
       this.run = new StreamRun();
       this.held = [];
       this.heldFrom = 0;
@@ -100,7 +105,8 @@ export class FrameReader implements Reader {
 
   private async send(bytes: Uint8Array, offset: number, currentRun: string | null): Promise<void> {
     const { path, source } = this.file;
-    const query = { offset, ...(currentRun === null ? {} : { current_run: currentRun }) };
+    const current = currentRun === null ? {} : { current_run: currentRun };
+    const query: IngestQuery = { offset, ...current, ...(this.text ? { text: "1" } : {}) };
     await this.options.sender.send({ route: "xtrack", file: path, source, query }, bytes);
   }
 
