@@ -26,7 +26,9 @@ export function confine(
   // A folder that root serves may hold files of others.
   const dropped = isRoot ? ["--inh-caps=-all", "--bounding-set=-all,+dac_override"] : [];
   const fenced = confinement.startsWith("files") ? rules() : [];
-  const unprivileged: [string, ...string[]] = ["setpriv", "--no-new-privs", ...dropped, ...fenced, "--", ...command];
+  // The system ends it with its server, also where it stands still or is deep in a call and hears of no closed channel.
+  const always = ["--no-new-privs", "--pdeathsig", "KILL"];
+  const unprivileged: [string, ...string[]] = ["setpriv", ...always, ...dropped, ...fenced, "--", ...command];
   if (!confinement.endsWith("network")) return unprivileged;
   // Who is not root may have a network of their own only among users of their own.
   const users = isRoot ? [] : ["--user", "--map-current-user"];

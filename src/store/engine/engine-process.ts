@@ -1,6 +1,6 @@
 // The engine process: owns `<data>/store` and serves it on a private socket. It is started by the supervisor and
-// lives no longer than its server: when their channel closes it kills itself, hard, because chDB's handlers can
-// make any softer end hang for minutes. Everything acknowledged is on disk by then.
+// lives no longer than its server: the system kills it then, or it kills itself when their channel closes; hard, because
+// chDB's handlers can make any softer end hang for minutes. Everything acknowledged is on disk by then.
 
 import { once } from "node:events";
 import { chmodSync, readdirSync, rmSync } from "node:fs";
@@ -25,10 +25,11 @@ async function tell(message: FromEngine): Promise<void> {
   });
 }
 
-async function openEngine(options: EngineOptions, folders: EngineFolders): Promise<Engine> {
-  const serverPid = process.ppid;
+async function openEngine(options: EngineOptions, serverPid: number, folders: EngineFolders): Promise<Engine> {
   try {
     const engine = await Engine.open(folders, options.memoryBytesMax, options.guest);
+    // Whose server has gone meanwhile has another parent, and may not have been told yet.
+    if (process.ppid !== serverPid) die();
     const owner = findLiveOwner(options.dataDir, serverPid);
     if (owner !== null) {
       await tell({ kind: "taken", pid: owner });
@@ -53,9 +54,11 @@ async function listen(server: Server, path: string): Promise<void> {
   chmodSync(path, 0o600);
 }
 
-async function start(options: EngineOptions): Promise<void> {
+async function start(options: EngineOptions, serverPid: number): Promise<void> {
+  // The system ends it with its server only if that still lived when it was asked to.
+  if (process.ppid !== serverPid) die();
   const folders = prepareFolders(options.dataDir);
-  const engine = await openEngine(options, folders);
+  const engine = await openEngine(options, serverPid, folders);
   // chDB's crash handlers leave the process standing for five minutes. These replace them: the broken thread spins
   // in its fault while this one ends the process. A fault in this very thread is found by the missing heartbeat.
   for (const signal of ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE"] as const) process.on(signal, die);
@@ -82,7 +85,7 @@ async function start(options: EngineOptions): Promise<void> {
 process.on("disconnect", die);
 process.once("message", (message: ToEngine) => {
   if (message.kind !== "start") die();
-  start(message.options).catch(async (error) => {
+  start(message.options, message.serverPid).catch(async (error) => {
     await tell({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
     die();
   });

@@ -10,7 +10,7 @@ export interface EngineOptions {
 }
 
 export type ToEngine =
-  | { readonly kind: "start"; readonly options: EngineOptions }
+  | { readonly kind: "start"; readonly options: EngineOptions; readonly serverPid: number }
   | { readonly kind: "ping"; readonly serial: number }
   | { readonly kind: "stop" };
 

@@ -8,6 +8,7 @@ import { isRetryable, StoreOutage } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
 import { askStore } from "../../../tests/support/ask-store.ts";
 import { makeDataDir } from "../../../tests/support/store-under-test.ts";
+import { findConfinement } from "./confinement.ts";
 import { EngineSupervisor, type SupervisorOptions } from "./supervisor.ts";
 
 let dataDir: string;
@@ -28,9 +29,9 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Linux: the engine is our only child that runs engine-main. */
-function enginePid(): number {
-  const children = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8").trim().split(" ").map(Number);
+/** Linux: the engine is the only child of its server that runs engine-main. */
+function enginePid(serverPid = process.pid): number {
+  const children = readFileSync(`/proc/${serverPid}/task/${serverPid}/children`, "utf8").trim().split(" ").map(Number);
   const own = children.filter((pid) => commandOf(pid).includes("engine-main"));
   expect(own.length).toBe(1);
   return own[0]!;
@@ -238,12 +239,31 @@ describe("the data folder", () => {
     expect(performance.now() - from).toBeLessThan(5000);
   });
 
+  it("is free again after its server was killed beside an engine that stands still", async () => {
+    if ((await findConfinement()) === "none") return;
+    await store.close();
+    const { child, line } = await startOther(5000);
+    expect(await line).toBe("open");
+    const engine = enginePid(child.pid);
+    process.kill(engine, "SIGSTOP");
+    await end(child);
+    await expect.poll(() => commandOf(engine), { timeout: 5000 }).toBe("");
+    store = await createStore({ kind: "embedded", dataDir });
+    expect(await store.ping()).toBe(true);
+  });
+
   it("is waited for while an engine without a server still holds it", async () => {
     rmSync(join(dataDir, "engine", "owner.json"));
     const guest = { timeoutMs: 1000, memoryBytesMax: 1e8, rowsMax: 10 };
     const options = { dataDir, socketPath: join(dataDir, "other.sock"), memoryBytesMax: 1e9, guest };
-    const refused = EngineSupervisor.start({ ...options, folderWaitMs: 200 });
+    let refusals = 0;
+    const onEngineText = (text: string): void => {
+      refusals += text.match(/\bCode: 76\b/g)?.length ?? 0;
+    };
+    const refused = EngineSupervisor.start({ ...options, folderWaitMs: 200, onEngineText });
     await expect(refused).rejects.toMatchObject({ kind: "folder_taken" });
+    // An engine takes longer than that to find the lock; it is tried again all the same.
+    expect(refusals).toBeGreaterThan(1);
     const starting = EngineSupervisor.start({ ...options, folderWaitMs: 20_000 });
     await new Promise((resolve) => setTimeout(resolve, 500));
     await store.close();
