@@ -25,10 +25,11 @@ const context: Context = {
   stdin: process.stdin,
   env: process.env,
   stop: stop.signal,
+  serverWaitMs: 10_000,
   // Beside the sources in a checkout, beside dist/ in a release: the same place from here.
   examplesDir: fileURLToPath(new URL("../examples", import.meta.url)),
   // The server is half the program, and most commands only talk to one.
-  openServer: async (config, log) => {
+  openServer: async (config, log, isBrief) => {
     // A server mostly holds buffers outside of a small heap. The runtime counts them against a limit that it derives from
     // the heap's size, and would collect the whole heap for every few megabytes of input. So it waits until the heap has
     // grown to three times its size.
@@ -37,7 +38,7 @@ const context: Context = {
     makeDataFolder(config.dataDir);
     // The engine takes about as long to start as the server's modules take to load, so both happen at once.
     const { startStore } = await import("#server/app/backends.ts");
-    const store = startStore(config, log);
+    const store = startStore(config, log, isBrief);
     const { openApp } = await import("#server/app/app.ts");
     const app = await openApp(config, log, store);
     // A server that is killed one day would not leave what it has compiled.

@@ -2,12 +2,13 @@
 // folder itself: it starts the same server on a free local port, asks it, and closes it again.
 
 import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type { Config } from "#config/settings.ts";
 import { settings } from "#config/settings.ts";
 import { createLog } from "#server/log.ts";
 import { type Client, createClient } from "./client.ts";
-import type { Context } from "./context.ts";
+import type { Context, RunningServer } from "./context.ts";
 import { Exit, exitCodes } from "./exit.ts";
 import { addConnectOptions, addJsonOption, type SharedOptions, toConfig, toOwnUrl } from "./options.ts";
 import { keyFor } from "./own-key.ts";
@@ -46,7 +47,8 @@ export async function withClient<T>(
   use: (client: Client, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = toConfig(context, options);
-  if (await answers(config.server)) return use(createClient(config.server, keyFor(config, config.server)), config);
+  const askThere = () => use(createClient(config.server, keyFor(config, config.server)), config);
+  if (await answers(config.server)) return askThere();
   if (config.server !== settings.server.default && config.server !== toOwnUrl(config)) {
     throw new Exit(exitCodes.outage, `No server answers at ${config.server}.`, "Start one with: tributary up");
   }
@@ -58,11 +60,24 @@ export async function withClient<T>(
     );
   }
   const local = toConfig(context, options, closedDoors);
-  const server = await context.openServer(local, createLog({ level: "error", format: local.logFormat }));
+  const server = await openForNow(context, local, config.server);
+  if (server === null) return askThere();
   try {
     return await use(createClient(server.url, keyFor(config, server.url)), local);
   } finally {
     await server.close();
+  }
+}
+
+/** Null when a server that was still starting has the folder, and answers now. */
+async function openForNow(context: Context, config: Config, server: string): Promise<RunningServer | null> {
+  try {
+    return await context.openServer(config, createLog({ level: "error", format: config.logFormat }), true);
+  } catch (error) {
+    if ((error as { kind?: string }).kind !== "folder_taken") throw error;
+    for (const until = performance.now() + context.serverWaitMs; performance.now() < until; await sleep(100))
+      if (await answers(server)) return null;
+    throw error;
   }
 }
 

@@ -21,8 +21,8 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Joins all rooms to a server; `main` has it, since nothing else may. */
-export type OpenServer = (config: Config, log: Log) => Promise<RunningServer>;
+/** Joins all rooms to a server, which is brief when it is there for one command; `main` has it, since nothing else may. */
+export type OpenServer = (config: Config, log: Log, isBrief?: boolean) => Promise<RunningServer>;
 
 export interface Context {
   readonly stdout: Output;
@@ -30,6 +30,8 @@ export interface Context {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly openServer: OpenServer;
+  /** How long a command waits for a server that has the data folder and does not answer yet. */
+  readonly serverWaitMs: number;
   /** Where the bundled samples and example programs are. */
   readonly examplesDir: string;
   /** Aborted when the person wants to stop: Ctrl-C, or a polite signal. */

@@ -16,6 +16,7 @@ export interface World {
   readonly stop?: AbortSignal;
   readonly columns?: number;
   readonly openServer?: OpenServer;
+  readonly serverWaitMs?: number;
 }
 
 export async function runInTest(args: readonly string[], world: World = {}): Promise<Ran> {
@@ -31,6 +32,7 @@ export async function runInTest(args: readonly string[], world: World = {}): Pro
     env: world.env ?? {},
     examplesDir: new URL("../../examples", import.meta.url).pathname,
     stop: world.stop ?? new AbortController().signal,
+    serverWaitMs: world.serverWaitMs ?? 0,
     openServer:
       world.openServer ??
       (async () => {

@@ -14,7 +14,7 @@ const drainMs = 8000;
 /** What is left in its journal is stored when `use` is called. */
 export async function withCollector(config: Config, use: (collector: Collector) => Promise<void>): Promise<void> {
   const log = createLog({ level: "error", format: "text" });
-  const store = startStore(config, log);
+  const store = startStore(config, log, true);
   const collector = await openCollector({ config, store, ...hooksOf(log) }).catch(
     (error: { readonly kind?: string; readonly message: string }) => {
       if (error.kind !== "folder_taken") throw error;

@@ -17,6 +17,8 @@ export interface EmbeddedAddress {
   readonly alsoReads?: string;
   /** How long to wait for a folder that an ending server still has. Default 5000. */
   readonly folderWaitMs?: number;
+  /** Opened for one command; a server that starts meanwhile waits until that is done. */
+  readonly isBrief?: boolean;
   /** The engine of this address, where it is being started already. */
   readonly starting?: Promise<EngineSupervisor>;
   onEngineText?(text: string): void;

@@ -19,9 +19,10 @@ export async function startEmbedded(address: EmbeddedAddress): Promise<EngineSup
   const inData = join(dataDir, "engine.sock");
   // Where only this user gets in, when the path in the data folder is too long.
   const socketFolder = Buffer.byteLength(inData) <= socketPathMax ? null : mkdtempSync(join(tmpdir(), "tributary-"));
-  const { confinement, alsoReads, onEngineText, onCrash } = address;
+  const { isBrief = false, confinement, alsoReads, onEngineText, onCrash } = address;
   return EngineSupervisor.start({
     dataDir,
+    isBrief,
     socketPath: socketFolder === null ? inData : join(socketFolder, "engine.sock"),
     socketFolder,
     memoryBytesMax: address.memoryBytesMax ?? memoryBytesDefault,

@@ -38,11 +38,11 @@ export function toStoreAddress(config: Config, onCrash: (reason: string) => void
   };
 }
 
-/** Starts the embedded engine in the background; a remote store needs no start. */
-export function startStore(config: Config, log: Log): StoreAddress {
+/** Starts the embedded engine in the background; a remote store needs no start. `isBrief`: for one command. */
+export function startStore(config: Config, log: Log, isBrief = false): StoreAddress {
   const address = toStoreAddress(config, (reason) => log.error({ reason }, "the engine ended and is started again"));
   if (address.kind !== "embedded") return address;
-  const starting = startEmbedded(address);
+  const starting = startEmbedded({ ...address, isBrief });
   starting.then(
     ({ pid, confinement }) => log.debug({ pid, confinement }, "the engine runs"),
     // Whoever opens the store hears of it.

@@ -20,5 +20,5 @@ export async function lockFolder(dataDir: string) {
 function refuseIfTaken(dataDir: string): void {
   const owner = findLiveOwner(dataDir, process.pid);
   if (owner !== null)
-    throw new StoreOutage("folder_taken", `The data folder ${dataDir} is in use by process ${owner}.`);
+    throw new StoreOutage("folder_taken", `The data folder ${dataDir} is in use by process ${owner.pid}.`);
 }

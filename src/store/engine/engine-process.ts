@@ -32,10 +32,10 @@ async function openEngine(options: EngineOptions, serverPid: number, folders: En
     if (process.ppid !== serverPid) die();
     const owner = findLiveOwner(options.dataDir, serverPid);
     if (owner !== null) {
-      await tell({ kind: "taken", pid: owner });
+      await tell({ kind: "taken", owner });
       die();
     }
-    writeOwner(options.dataDir, serverPid);
+    writeOwner(options.dataDir, serverPid, options.isBrief);
     return engine;
   } catch (error) {
     // A folder that is locked and one that is damaged look the same from here: chDB says which on stderr only, and

@@ -1,12 +1,15 @@
 // What the server and its engine process tell each other over their channel.
 
 import type { GuestLimits } from "./engine-config.ts";
+import type { LiveOwner } from "./owner.ts";
 
 export interface EngineOptions {
   readonly dataDir: string;
   readonly socketPath: string;
   readonly memoryBytesMax: number;
   readonly guest: GuestLimits;
+  /** Opened for one command, so whoever finds the folder taken waits longer for it. */
+  readonly isBrief?: boolean;
 }
 
 export type ToEngine =
@@ -16,8 +19,8 @@ export type ToEngine =
 
 export type FromEngine =
   | { readonly kind: "ready" }
-  /** Another process has the folder; its pid when it is known. */
-  | { readonly kind: "taken"; readonly pid: number | null }
+  /** Another process has the folder; null when it is not known which. */
+  | { readonly kind: "taken"; readonly owner: LiveOwner | null }
   | { readonly kind: "failed"; readonly reason: string }
   | { readonly kind: "pong"; readonly serial: number; readonly load: EngineLoad };
 

@@ -16,20 +16,28 @@ interface Owner {
   readonly started: string;
   /** The folder itself, since a copy of it has a copy of this; absent in what older releases wrote. */
   readonly folder?: string;
+  /** It opened the folder for one command. */
+  readonly brief?: true;
 }
 
-/** The pid of a living server other than `ownPid` that owns the folder, or null. */
-export function findLiveOwner(dataDir: string, ownPid: number): number | null {
+export interface LiveOwner {
+  readonly pid: number;
+  readonly isBrief: boolean;
+}
+
+/** The living server other than `ownPid` that owns the folder, or null. */
+export function findLiveOwner(dataDir: string, ownPid: number): LiveOwner | null {
   const owner = readOwner(dataDir);
   if (owner === null || owner.pid === ownPid) return null;
   // On another host or in another container the pid says nothing; there the engine's lock alone decides.
   if (owner.host !== hostname()) return null;
   if (owner.folder !== undefined && owner.folder !== nameOf(dataDir)) return null;
-  return readStart(owner.pid) === owner.started ? owner.pid : null;
+  return readStart(owner.pid) === owner.started ? { pid: owner.pid, isBrief: owner.brief === true } : null;
 }
 
-export function writeOwner(dataDir: string, pid: number): void {
-  const owner: Owner = { pid, host: hostname(), started: readStart(pid) ?? "", folder: nameOf(dataDir) };
+export function writeOwner(dataDir: string, pid: number, isBrief = false): void {
+  const base: Owner = { pid, host: hostname(), started: readStart(pid) ?? "", folder: nameOf(dataDir) };
+  const owner: Owner = isBrief ? { ...base, brief: true } : base;
   const path = ownerPath(dataDir);
   try {
     // With a store elsewhere no engine has made its folder.

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createStore } from "#store/client.ts";
+import { startEmbedded } from "#store/embedded.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import { isRetryable, StoreOutage } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
@@ -270,6 +271,21 @@ describe("the data folder", () => {
     const supervisor = await starting;
     await supervisor.whenReady();
     await supervisor.close();
+  });
+
+  it("is waited for longer while a command has opened it for itself", async () => {
+    await store.close();
+    store = await createStore({
+      kind: "embedded",
+      dataDir,
+      starting: startEmbedded({ kind: "embedded", dataDir, isBrief: true }),
+    });
+    const { child, line } = await startOther(0);
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    await store.close();
+    expect(await line).toBe("open");
+    await end(child);
+    store = await createStore({ kind: "embedded", dataDir });
   });
 
   it("is said to be damaged when it is, not taken", async () => {

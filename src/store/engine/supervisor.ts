@@ -10,7 +10,7 @@ import { type Confinement, confine, engineEnvironment, isRefusal, strongest, wea
 import { fileRules } from "./file-rules.ts";
 import { giveWay } from "./give-way.ts";
 import type { EngineLoad, EngineOptions, FromEngine, ToEngine } from "./messages.ts";
-import { findLiveOwner } from "./owner.ts";
+import { findLiveOwner, type LiveOwner } from "./owner.ts";
 
 export interface SupervisorOptions extends EngineOptions {
   /** How long a starting server waits for a folder that another one still has. */
@@ -35,6 +35,8 @@ const firstWordMsDefault = 60_000;
 /** So many unanswered pings are a hang. A long query does not count: the probe has a session of its own. They are
  * counted rather than timed, or a server that itself stood still would find its engine silent. */
 const unansweredMax = 10;
+/** What most commands are done in. */
+const briefMs = 60_000;
 const backOffMsMax = 2000;
 const readyWaitMs = 10_000;
 const stopMsMax = 3000;
@@ -64,14 +66,15 @@ export class EngineSupervisor {
   static async start(options: SupervisorOptions): Promise<EngineSupervisor> {
     const supervisor = new EngineSupervisor(options);
     // From when it was first seen: on a busy machine an engine takes longer to find the lock than the lock is waited for.
-    let deadline: number | null = null;
+    let since: number | null = null;
     for (;;) {
       const owner = findLiveOwner(options.dataDir, process.pid);
-      const outcome = owner === null ? await supervisor.launch() : { kind: "taken" as const, pid: owner };
+      const outcome = owner === null ? await supervisor.launch() : { kind: "taken" as const, owner };
       if (outcome.kind === "ready") return supervisor;
       if (outcome.kind !== "taken") throw new StoreOutage("engine_down", supervisor.whyNot(outcome));
-      deadline ??= performance.now() + options.folderWaitMs;
-      if (performance.now() >= deadline) throw folderTaken(options.dataDir, outcome.pid);
+      since ??= performance.now();
+      const waitMs = outcome.owner?.isBrief === true ? Math.max(briefMs, options.folderWaitMs) : options.folderWaitMs;
+      if (performance.now() >= since + waitMs) throw folderTaken(options.dataDir, outcome.owner);
       await sleep(50);
     }
   }
@@ -181,7 +184,7 @@ export class EngineSupervisor {
       await closed;
       // ClickHouse's code for a folder that another process has locked.
       const isLocked = outcome.kind === "failed" && /\bCode: 76\b/.test(this.lastText);
-      return isLocked ? { kind: "taken", pid: findLiveOwner(this.options.dataDir, process.pid) } : outcome;
+      return isLocked ? { kind: "taken", owner: findLiveOwner(this.options.dataDir, process.pid) } : outcome;
     }
     this.watch(child);
     this.isReady = true;
@@ -245,12 +248,10 @@ function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-function folderTaken(dataDir: string, pid: number | null): StoreOutage {
-  const owner = pid === null ? "another process" : `process ${pid}`;
-  return new StoreOutage(
-    "folder_taken",
-    `the data folder ${dataDir} belongs to ${owner}; stop it or use another folder`,
-  );
+function folderTaken(dataDir: string, owner: LiveOwner | null): StoreOutage {
+  const which = owner?.isBrief === true ? `process ${owner.pid}, a command that still runs` : `process ${owner?.pid}`;
+  const who = owner === null ? "another process" : which;
+  return new StoreOutage("folder_taken", `the data folder ${dataDir} belongs to ${who}; stop it or use another folder`);
 }
 
 function tell(child: ChildProcess, message: ToEngine): void {
