@@ -316,6 +316,7 @@ describe("a key", () => {
     expect((await post({ authorization: `Bearer ${key}` })).status).toBe(403);
     expect((await post({ authorization: "Bearer wrong" })).status).toBe(401);
     expect((await post({ origin: "http://evil.example" })).status).toBe(403);
+    expect((await walk.post("/mcp", "", { "content-type": "application/json" })).status).toBe(400);
     expect((await fetch(`${walk.app.url}/mcp`, { headers: { accept: "text/event-stream" } })).status).toBe(405);
   });
 });

@@ -49,7 +49,7 @@ async function put(
   try {
     stored = await take({ workspace, source, runOverride, receivedNs, key, contentType, body });
   } catch (error) {
-    throw toBodyRefusal(body.errored) ?? toBodyRefusal(error) ?? error;
+    throw toBodyRefusal(body.errored, request.raw) ?? toBodyRefusal(error, request.raw) ?? error;
   } finally {
     endWatch();
     body.destroy();

@@ -205,11 +205,14 @@ const streamDecoders = {
   identity: () => new PassThrough(),
 } as const;
 
-/** Whether a stream's error means that the body was at fault, and how. */
-export function toBodyRefusal(error: unknown): BodyRefusal | undefined {
+/** Whether the error of a stream of this request's body means that the body was at fault, and how. */
+export function toBodyRefusal(error: unknown, { headers }: IncomingMessage): BodyRefusal | undefined {
   if (error instanceof BodyRefusal) return error;
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? "";
-  if (code.startsWith("Z_")) return new BodyRefusal(notEncoded("gzip"), new Uint8Array(0));
+  if (/^(?:Z|ZSTD)_/.test(code)) {
+    const encoding = toEncoding(headers["content-encoding"]) ?? "identity";
+    return new BodyRefusal(notEncoded(encoding), new Uint8Array(0));
+  }
   if (code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE") return new BodyRefusal(cut, new Uint8Array(0));
   return undefined;
 }

@@ -27,7 +27,7 @@ import { readBody } from "./body.ts";
 import { createSenderOf, type Sender } from "./client-address.ts";
 import { answerClientError } from "./client-errors.ts";
 import { refuseStopping } from "./endings.ts";
-import { handleErrors, sendRefusal } from "./errors.ts";
+import { handleErrors, sendRefusal, toRefusal } from "./errors.ts";
 import { commonHeaders } from "./headers.ts";
 import { isAllowedHost, isSameOrigin, refuseHost, refuseOrigin } from "./host-check.ts";
 import { addIngestRoutes } from "./ingest-routes.ts";
@@ -266,6 +266,9 @@ function toFastifyOptions(config: Config, xtrack: () => Address | null): Fastify
   return {
     ...listener,
     clientErrorHandler: (error: Error, socket: Socket) => answerClientError(error, socket, formatPlace(xtrack())),
+    // Of an address that leads to no route, before any hook.
+    frameworkErrors: (error, _request, reply) =>
+      sendRefusal(reply.headers(commonHeaders), toRefusal(error) ?? new Refusal("request_invalid", error.message)),
     bodyLimit: jsonBytesMax,
     keepAliveTimeout: config.idleTimeoutMs,
     requestTimeout: config.requestTimeoutMs,

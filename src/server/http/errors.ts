@@ -27,6 +27,10 @@ export function toRefusal(error: unknown): Refusal | undefined {
     case "FST_ERR_CTP_INVALID_JSON_BODY":
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
       return new Refusal("body_syntax", "The body is not JSON.", { at: { part: "body" } });
+    case "FST_ERR_BAD_URL":
+      return new Refusal("request_invalid", "The address is not UTF-8 with percent-encoding.");
+    case "FST_ERR_MAX_PARAM_LENGTH":
+      return new Refusal("request_invalid", "A name in the address is longer than the limit.", { status: 414 });
     default:
       if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
         return new Refusal("request_invalid", message ?? "The request is not allowed.", { status: statusCode });

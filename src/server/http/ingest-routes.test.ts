@@ -320,6 +320,18 @@ describe("a blob", () => {
     expect(one.blobs.map((blob) => blob.put.key)).toEqual([other]);
   });
 
+  it.each(["gzip", "deflate", "zstd"])(
+    "is refused when it is not %s, although the header says so",
+    async (encoding) => {
+      const one = await start();
+      for (const path of [`/v1/traces/blobs/${key}`, "/v1/runs/r1/artifacts/a"]) {
+        const answer = await put(one.url + path, Buffer.from("plain"), { "content-encoding": encoding });
+        const message = `The body is not ${encoding}, although the header says so.`;
+        expect([answer.status, await answer.json()]).toEqual([400, expect.objectContaining({ message })]);
+      }
+    },
+  );
+
   it("may be an artifact of a run, answered with its checksum", async () => {
     const one = await start();
     const bytes = Buffer.from("report");

@@ -27,7 +27,7 @@ export function addMcpRoute(
     const answerMcp = await loading;
     const signal = watchEnd(request, reply, endings);
     const api = createInnerApi(handlers, request.caller, signal);
-    const answer = await answerMcp(toRequest(request, signal), request.body, api);
+    const answer = await answerMcp(toRequest(request, signal), request.body ?? null, api);
     // The SDK says no more than that the request has ended; the reason knows why.
     if (answer.status === endedStatus) signal.throwIfAborted();
     return send(reply, answer);
