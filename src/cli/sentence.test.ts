@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { ApiError } from "./client.ts";
 import { toExit } from "./sentence.ts";
 
 const outage = (kind: string, message: string) => toExit(Object.assign(new Error(message), { kind }));
@@ -23,4 +24,9 @@ it.each([
 
 it("keeps the stack of a bug", () => {
   expect(toExit(new TypeError("mine")).message).toContain("sentence.test.ts");
+});
+
+it("tells a request that no server takes from one that has no good answer", () => {
+  const refused = (code: string) => toExit(new ApiError(400, { code, message: "No.", hint: "", at: null }, 0)).code;
+  expect(["request_invalid", "export_kind", "filter_syntax", "run_not_found"].map(refused)).toEqual([2, 2, 1, 1]);
 });

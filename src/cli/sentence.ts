@@ -20,12 +20,16 @@ const hints: Readonly<Record<string, string>> = {
   sql_refused: "One SELECT over the documented tables; tributary sql --help names them.",
 };
 
+/** What nobody could answer, however it was asked again. */
+const wrongUses: ReadonlySet<string> = new Set(["request_invalid", "export_kind", "export_format"]);
+
 export function toExit(error: unknown): Exit {
   if (error instanceof Exit) return error;
   if (error instanceof ApiError) {
     const { code, message, hint, at } = error.answer;
     const place = at?.offset === undefined ? "" : ` (at character ${at.offset + 1})`;
-    return new Exit(error.status >= 500 ? exitCodes.outage : exitCodes.negative, message + place, hints[code] ?? hint);
+    const refused = wrongUses.has(code) ? exitCodes.usage : exitCodes.negative;
+    return new Exit(error.status >= 500 ? exitCodes.outage : refused, message + place, hints[code] ?? hint);
   }
   const { syscall, path } = error as NodeJS.ErrnoException;
   if (syscall === "listen") return toListenExit(error as ListenError);

@@ -17,3 +17,8 @@ it("says at a wrong sampling time nothing of a run that is never made", async ()
   const { code, err } = await runInTest(["run", "--sample", "often", ...server, "--", "true"]);
   expect([code, err]).toEqual([2, expect.stringMatching(/^error --sample must be /)]);
 });
+
+it("asks for a query where none is given", async () => {
+  const { code, err } = await runInTest(["sql", ...server], { stdin: " \n" });
+  expect([code, err]).toEqual([2, "error Give a query, as an argument or on standard input.\n"]);
+});

@@ -43,6 +43,7 @@ export function addSql(program: Command, context: Context): void {
       throw new Exit(exitCodes.usage, `--json is not for ${options.format}.`);
     if (options.out !== undefined && format !== "csv" && format !== "parquet")
       throw new Exit(exitCodes.usage, "--out is only for --format csv and parquet.");
+    if (query.trim() === "") throw new Exit(exitCodes.usage, "Give a query, as an argument or on standard input.");
     if (options.limit !== undefined && (format === "csv" || format === "parquet"))
       throw new Exit(exitCodes.usage, `--limit is not for ${format}.`, "Put LIMIT into the query.");
     await withClient(context, options, async (client) => {
