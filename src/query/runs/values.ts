@@ -98,17 +98,20 @@ export function pointValues(
 function isBetter(stat: MetricField["stat"], cell: MetricCell, best: MetricCell): boolean {
   if (stat === "min") return (cell.value as number) < (best.value as number);
   if (stat === "max") return (cell.value as number) > (best.value as number);
-  const order = comparePlaces(cell, best) * (stat === "first" ? -1 : 1);
-  if (order !== 0) return order > 0;
-  // Two series of one group have a point at one place: the order in which they are read must not matter.
-  return cell.groupKey === best.groupKey && (compare(cell.phase, best.phase) || compare(cell.worker, best.worker)) < 0;
+  return comparePlaces(cell, best) * (stat === "first" ? -1 : 1) > 0;
 }
 
 const noStep = -(2n ** 63n);
 
-/** By (step, time). */
+/** By step and time; whose a point is decides where these are equal, so that the order of reading does not matter. */
 function comparePlaces(a: MetricCell, b: MetricCell): number {
-  return compare(a.step ?? noStep, b.step ?? noStep) || compare(a.tsNs, b.tsNs);
+  return (
+    compare(a.step ?? noStep, b.step ?? noStep) ||
+    compare(a.tsNs, b.tsNs) ||
+    compare(a.groupKey, b.groupKey) ||
+    compare(a.worker, b.worker) ||
+    compare(a.phase, b.phase)
+  );
 }
 
 export function countValues(

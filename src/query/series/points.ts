@@ -1,6 +1,7 @@
 // The points of one group and key in columns, by time. Once made they are never changed: a series that is being worked
 // out is not disturbed by points that come in meanwhile, which make new columns.
 
+import { compareText } from "#base/compare-text.ts";
 import { sortIndex } from "#base/sort-index.ts";
 import type { PointBlock } from "#store/reader/points.ts";
 
@@ -105,7 +106,7 @@ export class PointGatherer {
     this.count += to - from;
   }
 
-  /** By time, tie and entry; of a point that is stored twice until the engine merges it, only one. */
+  /** By time, tie, entry and worker; of a point that is stored twice until the engine merges it, only one. */
   finish(): Points {
     const order = this.toOrder();
     const { columns, hasEpoch, sorts } = this;
@@ -121,11 +122,12 @@ export class PointGatherer {
     const { tsNs, tie, entry, sort } = this.columns;
     const time = toWords(tsNs);
     const ties = toWords(tie);
+    const ranks = this.toRanks();
     const compare = (a: number, b: number): number =>
       compareWords(time, a, b) ||
       compareWords(ties, a, b) ||
       (entry[a] as number) - (entry[b] as number) ||
-      (sort[a] as number) - (sort[b] as number);
+      (ranks[sort[a] as number] as number) - (ranks[sort[b] as number] as number);
     let isSorted = true;
     for (let i = 1; i < this.count && isSorted; i++) isSorted = compare(i - 1, i) < 0;
     if (isSorted) return null;
@@ -135,6 +137,19 @@ export class PointGatherer {
     let kept = 0;
     for (const point of order) if (kept === 0 || !this.isCopy(order[kept - 1] as number, point)) order[kept++] = point;
     return order.subarray(0, kept);
+  }
+
+  /** The places of the sorts among each other, which do not depend on what was read first. */
+  private toRanks(): Uint32Array {
+    const { sorts } = this;
+    const ranks = new Uint32Array(sorts.length);
+    const byName = (a: PointSort, b: PointSort): number =>
+      compareText(a.worker, b.worker) || compareText(a.phase, b.phase);
+    for (const [rank, sort] of [...sorts.keys()]
+      .sort((a, b) => byName(sorts[a] as PointSort, sorts[b] as PointSort))
+      .entries())
+      ranks[sort] = rank;
+    return ranks;
   }
 
   /** The same worker's point of the same time, sequence number and place in its batch is the same point. */

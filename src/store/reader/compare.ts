@@ -1,5 +1,6 @@
 // What several runs are compared by: each question is asked once for all of them, and every row says of which run it is.
 
+import { stepOr } from "#store/point-order.ts";
 import type { Store } from "#store/store.ts";
 import { smallMembers } from "./cut-text.ts";
 import { inGroups } from "./group-scope.ts";
@@ -42,9 +43,13 @@ export type ComparedMetric = RowOf<typeof comparedMetric>;
 /** The last, least and greatest value of each metric, out of the summaries, which are few rows. */
 export function readComparedMetrics(store: Store, groups: Groups): Promise<ComparedMetric[]> {
   return readRows(store, comparedMetric, {
-    sql: `SELECT ${runOf} AS run, toString(key) AS key, toString(phase) AS phase, argMaxMerge(last).1 AS last,
-        min(min_value) AS min, max(max_value) AS max, max(nonfinite) AS has_nonfinite
-      FROM ${store.database}.metric_summary WHERE ${inGroups} GROUP BY run, key, phase ORDER BY key, phase`,
+    sql: `SELECT ${runOf} AS run, toString(key) AS key, toString(phase) AS phase,
+        argMax(tuple(point.1), (${stepOr("point.3")}, point.5, group_key, worker)).1 AS last,
+        min(least) AS min, max(most) AS max, max(flagged) AS has_nonfinite
+      FROM (SELECT group_key, key, phase, worker, argMaxMerge(last) AS point, min(min_value) AS least,
+          max(max_value) AS most, max(nonfinite) AS flagged
+        FROM ${store.database}.metric_summary WHERE ${inGroups} GROUP BY group_key, key, phase, worker)
+      GROUP BY run, key, phase ORDER BY key, phase`,
     params: groupParams(groups),
   });
 }

@@ -1,5 +1,6 @@
 // The metrics of a run: one row per key and phase, with exact counts.
 
+import { stepOr, tieOf } from "#store/point-order.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
 import { inGroups } from "./group-scope.ts";
@@ -28,10 +29,10 @@ const metricRow = {
 };
 
 export function readMetrics(store: Store, groups: readonly { readonly groupKey: string; readonly rank: number }[]) {
-  const place = "(ifNull(step, toInt64(-9223372036854775808)), ts_ns, seq, entry)";
+  const place = `(${stepOr("m.step")}, m.ts_ns, ${tieOf("m")}, m.entry, m.worker)`;
   return readRows(store, metricRow, {
     sql: `SELECT toString(key) AS key, toString(phase) AS phase,
-        if(${withTrait("any(m.source)", "sessions")}, 'mark', toString(any(m.source))) AS source,
+        if(${withTrait("min(m.source)", "sessions")}, 'mark', toString(min(m.source))) AS source,
         arraySort(groupUniqArray(if(${withTrait("m.source", "sessions")},
           transform(toString(group_key), {groups:Array(String)}, {ranks:Array(String)}, ''), toString(worker)))) AS workers,
         toUInt32(count()) AS count, toUInt32(countIf(isNaN(value))) AS nan,

@@ -2,6 +2,7 @@
 
 import { columnOf } from "#store/native/decode-block.ts";
 import type { ParamValue } from "#store/params.ts";
+import { tieOf } from "#store/point-order.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import type { ReadOptions, Store } from "#store/store.ts";
 import { fingerprintRow, fingerprintSql, partsSql, type StoredRows, toStoredRows } from "./fingerprint.ts";
@@ -34,7 +35,7 @@ export interface PointBlock {
   readonly epoch: BigInt64Array | null;
   readonly tsNs: BigInt64Array;
   readonly value: Float64Array;
-  /** XTrack's sequence number; for a mark, which has none, a hash of its id. It tells points of one time apart. */
+  /** See `tieOf`. */
   readonly tie: BigInt64Array;
   readonly entry: Int32Array;
   /** Bits of `pointFlags`. */
@@ -149,7 +150,7 @@ function pointsSql(database: string, kind: PointKind, where: string): string {
   return `SELECT m.group_key AS of_group, m.key AS of_key, m.phase AS of_phase,
       toLowCardinality(if(${withTrait("m.source", "sessions")}, '${rankWorker}', toString(m.worker))) AS of_worker,
       ifNull(${place("step")}, 0) AS at_step, ${epoch.column} m.ts_ns AS at_ns, ifNull(m.value, 0) AS v,
-      if(${withTrait("m.source", "sessions")}, reinterpretAsInt64(cityHash64(m.mark_id)), m.seq) AS tie, m.entry AS at_entry,
+      ${tieOf("m")} AS tie, m.entry AS at_entry,
       toUInt8(${lacks(place("step"), pointFlags.noStep)}${epoch.bit} + ${lacks("m.value", pointFlags.noValue)}) AS bits
     ${kind === "places" ? `FROM (SELECT m.* ${from}) AS m LEFT JOIN (${enclosingSql(database)}) AS e ON e.span_id = m.span_id` : from}`;
 }

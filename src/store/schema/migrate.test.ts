@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { copyMetricsByKey } from "#store/metrics-by-key.ts";
+import { stepOr, tieOf } from "#store/point-order.ts";
 import { askStore } from "../../../tests/support/ask-store.ts";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
 import { storesUnderTest, suiteStore } from "../../../tests/support/store-under-test.ts";
@@ -163,7 +164,7 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
     }
   });
 
-  it("finds the first and the last point of every series as comparing step, time, number and entry one by one does", async () => {
+  it("finds the first and the last point of every series as comparing step, time, tie and entry one by one does", async () => {
     const limits = [-(2n ** 63n) + 1n, -1n, 0n, 1n, 2n ** 63n - 1n];
     const pick = (n: number, from: number): bigint => limits[Math.floor(n / 5 ** from) % 5] as bigint;
     const rows = Array.from({ length: 1250 }, (_, i) => ({
@@ -177,17 +178,18 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
       value: i % 13 === 0 ? null : i,
       value_text: i % 5 === 0 ? "odd" : "",
       // Rows of one place would be merged into one, sooner or later.
-      mark_id: String(i),
+      worker: `w${i}`,
+      mark_id: i % 2 === 0 ? "" : String(i),
     }));
     for (const at of [0, 1, 2]) {
       const block = rows.filter((_, i) => i % 3 === at).reverse();
       await insert("metrics", block, `order-${at}`);
     }
     const point = "(value, value_text, step, epoch, ts_ns)";
-    const place = "(ifNull(step, toInt64(-9223372036854775808)), ts_ns, seq, entry)";
+    const place = `(${stepOr("m.step")}, m.ts_ns, ${tieOf("m")}, m.entry)`;
     const wanted = await askStore(store, {
       sql: `SELECT key, argMin(${point}, ${place}) AS first, argMax(${point}, ${place}) AS last
-        FROM ${store.database}.metrics WHERE group_key = 'd/x/order' GROUP BY key ORDER BY key`,
+        FROM ${store.database}.metrics AS m WHERE group_key = 'd/x/order' GROUP BY key ORDER BY key`,
     });
     expect(wanted).toHaveLength(7);
     const kept = await askStore(store, {

@@ -98,6 +98,7 @@ const steps: readonly Step[] = [
     statements: (dialect) =>
       dialect.embedded ? [...dropSummaryViews(metricsByKey, dialect), markAllSql(dialect.database)] : [],
   },
+  { id: 19, name: "ties of points without a number", fill: (dialect) => changeSummaryViews(metricSummary, dialect) },
 ];
 
 /** The views' row in `migrations`; steps count up from 1. */

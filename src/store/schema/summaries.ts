@@ -1,6 +1,7 @@
 // Summaries that the engine keeps up to date by itself while rows come in. A block may reach a summary twice (a
 // retry after a crash), so only aggregates that do not mind are used: min, max, argMin, argMax. None counts.
 
+import { stepOr, tieOf } from "#store/point-order.ts";
 import type { TableLayout } from "./table-layout.ts";
 
 export interface Summary {
@@ -11,9 +12,8 @@ export interface Summary {
 
 /** A point of a series with the words that go with it: (value, value_text, step, epoch, ts_ns). */
 const point = "Tuple(Nullable(Float64), String, Nullable(Int64), Nullable(Int64), Int64)";
-/** The order of a series: points without a step come before those with one. */
+/** Where it stands in its series: step, time, tie and entry. */
 const place = "Tuple(Int64, Int64, Int64, Int32)";
-const stepOr = (step: string): string => `ifNull(${step}, toInt64(-9223372036854775808))`;
 
 /** A signed number of 64 bits as bytes that have the same order when they are read as an unsigned one. */
 const bytesOf = (number: string): string =>
@@ -22,10 +22,10 @@ const bytesOf = (number: string): string =>
 /** The four numbers of a place as one, in the same order; least significant first. */
 const packedPlace = `reinterpretAsUInt256(concat(
     reinterpretAsFixedString(bitXor(reinterpretAsUInt32(s.entry), toUInt32(2147483648))),
-    ${bytesOf("s.seq")}, ${bytesOf("s.ts_ns")}, ${bytesOf(stepOr("s.step"))}))`;
+    ${bytesOf("tie")}, ${bytesOf("s.ts_ns")}, ${bytesOf(stepOr("s.step"))}))`;
 
 /** A point and its place, of which the engine finds the first and the last. */
-const candidate = "(s.value, s.value_text, s.step, s.epoch, s.ts_ns, s.seq, s.entry)";
+const candidate = "(s.value, s.value_text, s.step, s.epoch, s.ts_ns, tie, s.entry)";
 
 /** The state that stands for one candidate. */
 const stateOf = (aggregate: string, found: string): string =>
@@ -44,7 +44,7 @@ function summaryLayout(name: string, orderBy: readonly string[], columns: Record
   };
 }
 
-/** One row a series. `last` is the greatest (step, ts, seq); min and max are over finite values. */
+/** One row a series. `last` is the greatest (step, ts, tie); min and max are over finite values. */
 export const metricSummary: Summary = {
   target: summaryLayout("metric_summary", ["group_key", "key", "worker", "phase"], {
     group_key: "LowCardinality(String)",
@@ -71,7 +71,7 @@ export const metricSummary: Summary = {
   ${stateOf("argMax", "latest")} AS last,
   min_value, max_value, nonfinite, min_step, max_step, min_ns, max_ns, min_received_ns, max_received_ns
 FROM (
-  WITH ${packedPlace} AS place
+  WITH ${tieOf("s")} AS tie, ${packedPlace} AS place
   SELECT s.group_key AS group_key, s.key AS key, s.worker AS worker, s.phase AS phase,
     argMin(${candidate}, place) AS earliest,
     argMax(${candidate}, place) AS latest,
