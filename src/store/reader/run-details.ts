@@ -2,6 +2,7 @@
 // of a workspace have.
 
 import { groupPrefix } from "#model/group-key.ts";
+import { joinedGroups } from "#store/joined-groups.ts";
 import type { Store } from "#store/store.ts";
 import { cutJson, smallMembers } from "./cut-text.ts";
 import { inGroups } from "./group-scope.ts";
@@ -45,16 +46,23 @@ export type FieldRow = RowOf<typeof fieldRow>;
 
 /** Names of params and metrics with how many runs have them, for choosing columns and completing filters. */
 export function readFields(store: Store, workspace: string, part: string): Promise<FieldRow[]> {
+  const { database } = store;
   const mine = "startsWith(toString(group_key), {prefix:String})";
   const like = (column: string) =>
     part === "" ? "" : `AND positionCaseInsensitiveUTF8(toString(${column}), {part:String}) > 0`;
+  const groups = `SELECT group_key, run_id FROM ${joinedGroups(database)}
+      WHERE ${mine} AND deleted_ns = 0 AND protocol != 'launch'`;
   return readRows(store, fieldRow, {
-    sql: `SELECT 'param' AS kind, toString(name) AS name, '' AS phase, toUInt32(uniq(group_key)) AS runs,
-        toUInt32(uniqIf(group_key, isNotNull(value_num))) AS numeric, groupUniqArray(8)(${cutJson("value", 256)}) AS examples
-      FROM ${store.database}.params WHERE ${mine} ${like("name")} GROUP BY name
-      UNION ALL SELECT 'metric' AS kind, toString(key) AS name, toString(phase) AS phase,
-        toUInt32(uniq(group_key)) AS runs, toUInt32(uniq(group_key)) AS numeric, CAST([], 'Array(String)') AS examples
-      FROM ${store.database}.metric_summary WHERE ${mine} ${like("key")} GROUP BY key, phase
+    sql: `WITH (SELECT groupArray((group_key, run_id)) FROM (${groups})) AS known,
+        transform(group_key, known.1, known.2, '') AS run
+      SELECT * FROM (
+        SELECT 'param' AS kind, toString(name) AS name, '' AS phase, toUInt32(uniq(run)) AS runs,
+          toUInt32(uniqIf(run, isNotNull(value_num))) AS numeric,
+          arraySort(groupUniqArray(8)(${cutJson("value", 256)})) AS examples
+        FROM ${database}.params WHERE ${mine} AND run != '' ${like("name")} GROUP BY name
+        UNION ALL SELECT 'metric' AS kind, toString(key) AS name, toString(phase) AS phase,
+          toUInt32(uniq(run)) AS runs, toUInt32(uniq(run)) AS numeric, CAST([], 'Array(String)') AS examples
+        FROM ${database}.metric_summary WHERE ${mine} AND run != '' ${like("key")} GROUP BY key, phase)
       ORDER BY runs DESC, kind, name, phase LIMIT 2000`,
     params: { prefix: groupPrefix(workspace), part },
   });
