@@ -19,6 +19,7 @@ const run: Record<string, FieldValue[]> = {
   "params.lr": [{ text: "0.003", num: 0.003 }],
   "metrics.val/loss.last": [{ text: "NaN", num: Number.NaN }],
   start: [{ text: "1794710396768536383", num: Number(1794710396768536383n) }],
+  "params.seed": [{ text: "9007199254740993", num: 9007199254740992 }],
   duration: [{ text: "14200000000", num: 14.2e9 }],
 };
 
@@ -54,6 +55,20 @@ describe("the filter language", () => {
     ["params.missing=1", false],
     ["params.missing!=1", true],
     ["not not status:failed", true],
+    // A double holds none of these exactly.
+    ["params.seed=9007199254740993", true],
+    ["params.seed=9007199254740992", false],
+    ["params.seed!=9007199254740992", true],
+    ["params.seed>9007199254740992", true],
+    ["params.seed<=9007199254740992", false],
+    ["params.seed>=9007199254740993", true],
+    ["params.seed<9007199254740994", true],
+    ["params.seed<9007199254740993", false],
+    ["params.seed>9.007199254740991e15", true],
+    ["params.seed=9.007199254740992e15", true],
+    ["start=1794710396768536383", true],
+    ["start=1794710396768536384", false],
+    ["start<1794710396768536384", true],
   ])("%s is %s", (text, expected) => {
     expect(isMatch(text)).toBe(expected);
   });

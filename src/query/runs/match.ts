@@ -68,23 +68,38 @@ function toTest(
     case "=":
     case "!=":
       return toEquality(number, wanted);
-    default:
-      return (value) =>
-        number !== null && value.num !== null
-          ? compares(value.num, operator, number)
-          : compares(value.text, operator, wanted);
+    default: {
+      const exact = toExact(wanted, number);
+      return (value) => {
+        if (number === null || value.num === null) return compares(value.text, operator, wanted);
+        const other = value.num === number ? toExact(value.text, value.num) : null;
+        if (exact !== null && other !== null) return compares(other, operator, exact);
+        return compares(value.num, operator, number);
+      };
+    }
   }
+}
+
+/** A whole number that a double may not hold, when it is written as one: equal numbers may differ in their last digits. */
+function toExact(text: string, number: number | null): bigint | null {
+  if (number === null || Math.abs(number) <= Number.MAX_SAFE_INTEGER || !/^-?\d{1,400}$/.test(text)) return null;
+  return Number(text) === number ? BigInt(text) : null;
 }
 
 function toEquality(number: number | null, wanted: string): (value: FieldValue) => boolean {
   const lower = wanted.toLowerCase();
+  const exact = toExact(wanted, number);
   return (value) => {
-    if (number !== null && value.num !== null) return Object.is(value.num, number) || value.num === number;
+    if (number !== null && value.num !== null) {
+      const other = exact !== null && value.num === number ? toExact(value.text, value.num) : null;
+      if (exact !== null && other !== null) return other === exact;
+      return Object.is(value.num, number) || value.num === number;
+    }
     return value.text.toLowerCase() === lower || (wanted.includes("*") && like(value.text, wanted));
   };
 }
 
-function compares<T extends number | string>(left: T, operator: "<" | "<=" | ">" | ">=", right: T): boolean {
+function compares<T extends number | bigint | string>(left: T, operator: "<" | "<=" | ">" | ">=", right: T): boolean {
   switch (operator) {
     case "<":
       return left < right;
