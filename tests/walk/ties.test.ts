@@ -16,8 +16,12 @@ function toBatch(run: string, id: string, values: readonly number[]): Message {
     (value) =>
       `{"id":"${`${value}`.padStart(32, "0")}","span_id":"root","name":"loss","value_type":"int","value":${value},"attrs":{"step":1},"ts_ns":${atNs},"kind":"point"}`,
   );
+  const tensors = values.map(
+    (value) =>
+      `{"id":"t${value}","span_id":"root","tensor_name":"w","shape":[${value}],"dtype":"float32","mode":"stats","stats":{"mean":0.0,"std":0.0,"min":0.0,"max":0.0,"norm":${value}.0},"blob_uri":null,"ts_ns":${atNs},"attrs":{}}`,
+  );
   const head = `"schema_version":1,"sdk_version":"0.3.0","batch_id":"${id.repeat(32)}","created_ns":${atNs}`;
-  return [`/v1/runs/${run}/traces`, `{${head},"spans":[],"marks":[${marks.join()}],"snapshots":[]}`];
+  return [`/v1/runs/${run}/traces`, `{${head},"spans":[],"marks":[${marks.join()}],"snapshots":[${tensors.join()}]}`];
 }
 
 /** Workers that go in step, each with a clock that tells only milliseconds. */
@@ -105,4 +109,16 @@ test.each(["marks", "workers", "spans"])("tells of %s at one place the same ever
   expect(told.order?.toSorted()).toEqual(values);
   const ends = [told.order?.[0], told.order?.at(-1)];
   expect(told).toMatchObject({ metric: ends, table: ends, bucket: ends, compared: ends[1] });
+});
+
+test.each(["marks", "batches"])("tells of the tensors of %s at one time the same in any order", async (run) => {
+  const path = `/api/v1/runs/${run}/snapshots`;
+  const told = await Promise.all(
+    apps.map(async (app) => {
+      const { tensors } = (await app.get(path)).body as { tensors: { norms: number[]; shape: number[] }[] };
+      return tensors.map(({ norms, shape }) => ({ norms, shape }));
+    }),
+  );
+  const norms = run === "marks" ? values : values.map((value) => value + 10);
+  expect(told).toEqual(apps.map(() => [{ norms, shape: [norms.at(-1)] }]));
 });

@@ -98,11 +98,13 @@ export type StartText = RowOf<typeof startText>;
 export function readStartTexts(store: Store, groups: Groups): Promise<StartText[]> {
   const { database } = store;
   return readRows(store, startText, {
-    sql: `SELECT run, type, argMin(payload, ts_ns) AS payload FROM (
-        SELECT ${runOf} AS run, 'run_start' AS type, ${smallMembers("e.payload", ["env", "source"])} AS payload, ts_ns
+    sql: `SELECT run, type, argMin(payload, (ts_ns, sender)) AS payload FROM (
+        SELECT ${runOf} AS run, 'run_start' AS type, ${smallMembers("e.payload", ["env", "source"])} AS payload, ts_ns,
+          toString(worker) AS sender
         FROM ${database}.events AS e WHERE ${inGroups} AND type = 'run_start'
         UNION ALL
-        SELECT ${runOf} AS run, 'cirron.session' AS type, ${smallMembers("attrs")} AS payload, start_ns AS ts_ns
+        SELECT ${runOf} AS run, 'cirron.session' AS type, ${smallMembers("attrs")} AS payload, start_ns AS ts_ns,
+          span_id AS sender
         FROM ${database}.spans WHERE ${inGroups} AND name = 'cirron.session')
       GROUP BY run, type`,
     params: groupParams(groups),

@@ -1,5 +1,6 @@
 // What runs are judged by, gathered in the engine: each answer is a few rows, however long the run is.
 
+import { tieOf } from "#store/point-order.ts";
 import type { Store } from "#store/store.ts";
 import { inGroups } from "./group-scope.ts";
 import {
@@ -31,12 +32,13 @@ const nonfiniteRow = {
 
 /** Metrics some of whose points are not finite, with the first of these. */
 export function readNonfinite(store: Store, groups: readonly string[]): Promise<RowOf<typeof nonfiniteRow>[]> {
+  const place = `(m.ts_ns, ${tieOf("m")}, m.entry, m.worker)`;
   return readRows(store, nonfiniteRow, {
     sql: `SELECT toString(key) AS key, toString(phase) AS phase, toUInt32(count()) AS points,
-        toUInt32(countIf(${isOdd})) AS nonfinite, argMinIf(tuple(step), (ts_ns, seq, entry), ${isOdd}).1 AS first_step,
-        minIf(ts_ns, ${isOdd}) AS first_ns, argMinIf(span_id, (ts_ns, seq, entry), ${isOdd}) AS first_span,
+        toUInt32(countIf(${isOdd})) AS nonfinite, argMinIf(tuple(step), ${place}, ${isOdd}).1 AS first_step,
+        minIf(ts_ns, ${isOdd}) AS first_ns, argMinIf(span_id, ${place}, ${isOdd}) AS first_span,
         maxOrNullIf(ts_ns, isFinite(ifNull(value, nan))) AS last_finite_ns
-      FROM ${store.database}.metrics WHERE ${inGroups} GROUP BY key, phase HAVING nonfinite > 0
+      FROM ${store.database}.metrics AS m WHERE ${inGroups} GROUP BY key, phase HAVING nonfinite > 0
       ORDER BY first_ns, key, phase LIMIT 50`,
     params: { groups },
   });

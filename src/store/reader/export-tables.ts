@@ -52,7 +52,7 @@ export function streamSlices(
           CAST(NULL AS Nullable(Int64)) AS gpu_ns, toUInt8(0) AS gpu_within, CAST(NULL AS Nullable(Int64)) AS index,
           '' AS attrs
         FROM ${database}.nodes WHERE ${inGroups} AND start_ns > 0)
-      ORDER BY start_ns, end_ns DESC`,
+      ORDER BY start_ns, end_ns DESC, id`,
     params: { groups },
   };
   return streamRows(store, traceSlice, query, options);

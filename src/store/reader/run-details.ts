@@ -11,7 +11,7 @@ import { int, list, type RowOf, readRows, readValue, text, word } from "./native
 /** The attributes of the first session span of these groups, as JSON text; '' when none came. */
 export async function readSessionText(store: Store, groups: readonly string[]): Promise<string> {
   const sql = `SELECT ${smallMembers("s.attrs")} FROM ${store.database}.spans AS s
-    WHERE ${inGroups} AND name = 'cirron.session' ORDER BY start_ns LIMIT 1`;
+    WHERE ${inGroups} AND name = 'cirron.session' ORDER BY start_ns, span_id LIMIT 1`;
   return (await readValue(store, text, { sql, params: { groups } })) ?? "";
 }
 

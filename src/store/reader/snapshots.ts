@@ -20,15 +20,18 @@ const tensorRow = {
 };
 export type TensorRow = RowOf<typeof tensorRow>;
 
+/** The order of a tensor's snapshots. */
+const place = "(ts_ns, snapshot_id)";
+
 /** One row a tensor; its norms in order of time, thinned by whoever shows them. */
 export function readTensors(store: Store, window: TimeWindow, tensor: string | null): Promise<TensorRow[]> {
   return readRows(store, tensorRow, {
-    sql: `SELECT toString(tensor_name) AS tensor, argMax(shape, ts_ns) AS shape, toString(argMax(dtype, ts_ns)) AS dtype,
+    sql: `SELECT toString(tensor_name) AS tensor, argMax(shape, ${place}) AS shape, toString(argMax(dtype, ${place})) AS dtype,
         toUInt32(count()) AS snapshots, toUInt32(countIf(isNotNull(blob_uri))) AS blobs,
         min(ts_ns) AS first_ns, max(ts_ns) AS last_ns,
-        arrayMap(p -> p.2, arraySort(p -> p.1, groupArray((ts_ns, norm)))) AS norms,
+        arrayMap(p -> p.2, arraySort(p -> p.1, groupArray((${place}, norm)))) AS norms,
         toUInt8(max(arrayExists(value -> NOT isFinite(ifNull(value, 0)), [norm, mean, min, max]))) AS has_nan,
-        argMax(tuple(min), ts_ns).1 AS last_min, argMax(tuple(max), ts_ns).1 AS last_max
+        argMax(tuple(min), ${place}).1 AS last_min, argMax(tuple(max), ${place}).1 AS last_max
       FROM ${store.database}.snapshots WHERE ${inTimeWindow("ts_ns", window)}
         ${tensor === null ? "" : "AND tensor_name = {tensor:String}"}
       GROUP BY tensor_name ORDER BY tensor_name`,

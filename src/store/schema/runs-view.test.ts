@@ -84,4 +84,21 @@ describe.each(storesUnderTest)("the view of runs on $name", ({ openMigrated }) =
     ];
     expect(rows).toEqual(expected.toSorted((a, b) => (a.run_id < b.run_id ? -1 : 1)));
   });
+
+  it("has the name and the experiment that some group of a run sent, the earliest of several", async () => {
+    const start = (name: string, exp_id: string) => JSON.stringify({ run_id: { id: "mixed", exp_id }, name });
+    const said: readonly (readonly [key: string, protocol: string, tsNs: bigint, payload: string])[] = [
+      ["lab/c/mixed", "cirron", 1n, ""],
+      ["lab/x/mixed", "xtrack", 9n, start("later", "other")],
+      ["lab/x/mixed-too", "xtrack", 5n, start("first", "exp")],
+    ];
+    for (const [group_key, protocol, ts_ns, payload] of said) {
+      const group = { group_key, workspace: "lab", protocol, run_id: "mixed", version: 1n };
+      await store.insert("groups", blockOf("groups", [group]), { token: `g-${group_key}` });
+      const event = { group_key, protocol, type: "run_start", ts_ns, payload, received_ns: 5n };
+      await store.insert("events", blockOf("events", [event]), { token: `e-${group_key}` });
+    }
+    const sql = `SELECT name, experiment FROM ${guestDatabaseOf(store.database)}.runs WHERE run_id = 'mixed'`;
+    expect(await askStore(store, { sql })).toEqual([{ name: "first", experiment: "exp" }]);
+  });
 });

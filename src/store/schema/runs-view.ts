@@ -21,16 +21,17 @@ function saidSql(database: string): string {
   return `SELECT group_key,
       max(is_wrapper AND ended > 0) AS has_exit, argMaxIf(word, ended, is_wrapper) AS exit_word,
       maxIf(1, NOT is_wrapper) AS has_workers, minIf(ended >= started AND ended > 0, NOT is_wrapper) AS all_ended,
-      groupUniqArrayIf(word, NOT is_wrapper) AS words, argMaxIf(name, named, name != '') AS sent_name,
-      argMaxIf(experiment, named, experiment != '') AS experiment
-    FROM (SELECT toString(group_key) AS group_key, protocol = 'run' AS is_wrapper,
+      groupUniqArrayIf(word, NOT is_wrapper) AS words, minIf(named, name != '' OR exp != '') AS began,
+      argMinIf(name, (named, of_worker), name != '') AS sent_name,
+      argMinIf(exp, (named, of_worker), exp != '') AS experiment
+    FROM (SELECT toString(group_key) AS group_key, protocol = 'run' AS is_wrapper, toString(worker) AS of_worker,
         maxIf(ts_ns, type IN ('run_start', 'wrapper_start')) AS started,
-        maxIf(ts_ns, type IN ('run_end', 'wrapper_exit')) AS ended, -minIf(ts_ns, type = 'run_start') AS named,
+        maxIf(ts_ns, type IN ('run_end', 'wrapper_exit')) AS ended, minIf(ts_ns, type = 'run_start') AS named,
         argMaxIf(multiIf(type = 'run_end', ${jsonText("payload", "status")}, JSONExtractString(payload, 'signal') NOT IN ${notKilled},
           'killed', JSONExtractString(payload, 'signal') = '' AND JSONExtractInt(payload, 'code') = 0, 'completed', 'failed'),
           ts_ns, type IN ('run_end', 'wrapper_exit')) AS word,
         argMinIf(${jsonText("payload", "name")}, ts_ns, type = 'run_start') AS name,
-        argMinIf(${jsonText("payload", "run_id", "exp_id")}, ts_ns, type = 'run_start') AS experiment
+        argMinIf(${jsonText("payload", "run_id", "exp_id")}, ts_ns, type = 'run_start') AS exp
       FROM ${database}.events
       WHERE type IN ('run_start', 'run_end', 'wrapper_start', 'wrapper_exit') AND (${withTrait("protocol", "workers")} OR protocol = 'run')
       GROUP BY group_key, is_wrapper, worker)
@@ -68,17 +69,17 @@ export function runsView(database: string, groups: string): string {
   return `SELECT
   g.workspace AS workspace,
   g.run_id AS run_id,
-  coalesce(any(e.name), any(s.sent_name)) AS name,
+  coalesce(any(e.name), argMinIf(s.sent_name, (s.began, g.group_key), s.sent_name != '')) AS name,
   ifNull(${statusSql}, 'unknown') AS status,
   arraySort(groupUniqArray(g.protocol)) AS protocols,
-  any(s.experiment) AS experiment,
+  argMinIf(s.experiment, (s.began, g.group_key), s.experiment != '') AS experiment,
   min(t.min_ns) AS start_ns,
   max(t.max_ns) AS last_ns,
   max(t.max_received_ns) AS last_received_ns,
   arraySort(groupUniqArrayIf(g.session_id, g.session_id != '')) AS sessions,
-  anyIf(g.pipeline_id, isNotNull(g.pipeline_id)) AS pipeline_id,
-  anyIf(g.deployment_id, isNotNull(g.deployment_id)) AS deployment_id,
-  anyIf(g.model_id, isNotNull(g.model_id)) AS model_id,
+  minIf(g.pipeline_id, isNotNull(g.pipeline_id)) AS pipeline_id,
+  minIf(g.deployment_id, isNotNull(g.deployment_id)) AS deployment_id,
+  minIf(g.model_id, isNotNull(g.model_id)) AS model_id,
   any(e.archived) AS archived
 FROM (${groups}) AS g
 INNER JOIN (${timesSql(database)}) AS t ON t.group_key = g.group_key
