@@ -7,7 +7,7 @@ import type { TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { drained, failedPipeline, makeSampleFolder, profiledRun, sendXtrack, toFrames } from "./sample.ts";
 import { openSite } from "./site.ts";
-import { drag, soon, walkOn } from "./walking.ts";
+import { drag, follow, soon, walkOn } from "./walking.ts";
 
 let server: TestApp;
 let browser: TestBrowser;
@@ -149,6 +149,11 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
       const group = page.locator(".grid-group", { hasText: "adam" });
       await group.waitFor();
       await group.getByText(/^~1\.\d+ 0…3\.\d$/).waitFor();
+      // Without its beginning a number would be another one.
+      await follow(page, `${new URL(page.url()).pathname}${new URL(page.url()).search}&widths=metrics.loss.last:48`);
+      const narrow = group.getByRole("cell").filter({ hasText: "~1" });
+      await soon(async () => (await boxOf(narrow)).width).toBe(48);
+      expect((await boxOf(narrow.getByText(/^~1/))).x).toBeGreaterThanOrEqual((await boxOf(narrow)).x);
       const rows = page.locator(".grid-row .run-name");
       const all = await rows.count();
       await group.getByRole("button").first().click();
@@ -157,7 +162,20 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
   });
 
   test("events stand in columns, whatever their type and text", async () => {
-    await walk("/runs/swept-1/events", async (page) => {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const prepare = (page: Page) =>
+      void page.route("**/events?*", async (route) => {
+        await released;
+        await route.continue();
+      });
+    const columnsLineUp = async (page: Page) => {
+      // While the answer is on its way, that is said.
+      await page.getByLabel("Find in the text").waitFor();
+      await soon(() => page.getByLabel("Loading").count()).toBe(1);
+      release();
       await page.locator(".log-line").nth(6).waitFor();
       for (const column of [1, 2, 3]) {
         const places = await page.locator(`.log-line > :nth-child(${column})`).evaluateAll((cells) =>
@@ -170,7 +188,8 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
         );
         expect(new Set(places).size).toBe(1);
       }
-    });
+    };
+    await walkOn(browser, `${server.app.url}/runs/swept-1/events`, columnsLineUp, { prepare });
   });
 
   test("a launch offers the metrics of its own runs, in a list no wider than the page", async () => {

@@ -93,3 +93,10 @@ test("a link with fields only shows them in the usual layout; no pins but the na
     ]),
   );
 });
+
+test("the columns of values are wider where they tell of groups, unless their width was chosen", () => {
+  const widthOf = (field: string, isGrouped: boolean) =>
+    layoutColumns(choice, undefined, isGrouped).find((column) => column.field === field)?.width;
+  expect([widthOf("z", false), widthOf("z", true)]).toEqual([96, 136]);
+  expect([widthOf("x", true), widthOf("status", true)]).toEqual([120, 124]);
+});

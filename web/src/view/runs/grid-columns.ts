@@ -33,6 +33,9 @@ const usual: Record<string, number> = {
   ...{ select: 36, name: 172, status: 124, protocol: 116 },
   ...{ spark: 116, start: 92, duration: 88 },
 };
+/** Of a parameter or metric: a value, or the median, minimum and maximum of a group. */
+const plainPx = 96;
+const groupedPx = 136;
 /** Columns every run has, which are not asked of the server as fields. */
 export const builtIn: ReadonlySet<string> = new Set(["name", "status", "protocol", "spark", "start", "duration"]);
 
@@ -80,10 +83,15 @@ export function clampWidth(width: number): number {
  * Tick box and name, then what is pinned, then the rest. On a screen that columns in place would fill, so that the rest
  * could never be seen, the name is narrower and pinned columns scroll too.
  */
-export function layoutColumns({ columns, pinned, widths }: ColumnChoice, roomPx = Number.POSITIVE_INFINITY) {
+export function layoutColumns(
+  { columns, pinned, widths }: ColumnChoice,
+  roomPx = Number.POSITIVE_INFINITY,
+  isGrouped = false,
+) {
   const isNarrow = roomPx < narrowPx;
+  const valuePx = isGrouped ? groupedPx : plainPx;
   const widthOf = (field: string) =>
-    widths.get(field) ?? (isNarrow && field === "name" ? narrowNamePx : usual[field]) ?? 96;
+    widths.get(field) ?? (isNarrow && field === "name" ? narrowNamePx : usual[field]) ?? valuePx;
   const fixed = ["select", "name", ...columns.filter((column) => pinned.includes(column))];
   const loose = columns.filter((column) => !pinned.includes(column));
   let left = 0;

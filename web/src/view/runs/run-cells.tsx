@@ -182,15 +182,21 @@ export function GroupCell({ group, field, digits }: GroupCellProps) {
   const { count, nonfinite, min, median, mean, max } = aggregate;
   const bad = nonfinite === 0 ? "" : `; NaN or infinite in ${countOf(nonfinite, "run")}`;
   return (
-    <span className="muted" title={`median ${median}, mean ${mean}, ${min} to ${max}, ${countOf(count, "run")}${bad}`}>
-      {median === null ? null : `~${formatNumber(median, Math.min(digits, 3))}`}
-      {min === null || max === null || min === max ? null : (
-        <small>
-          {" "}
-          {formatNumber(min, 2)}…{formatNumber(max, 2)}
-        </small>
-      )}
-      {nonfinite === 0 ? null : <span className="status-warn"> ✕{nonfinite}</span>}
+    <span
+      className="row muted"
+      style={{ gap: 4 }}
+      title={`median ${median}, mean ${mean}, ${min} to ${max}, ${countOf(count, "run")}${bad}`}
+    >
+      <span className="clip">
+        {median === null ? null : `~${formatNumber(median, Math.min(digits, 3))}`}
+        {min === null || max === null || min === max ? null : (
+          <small>
+            {" "}
+            {formatNumber(min, 2)}…{formatNumber(max, 2)}
+          </small>
+        )}
+      </span>
+      {nonfinite === 0 ? null : <span className="status-warn">✕{nonfinite}</span>}
     </span>
   );
 }

@@ -68,12 +68,13 @@ function Rows(props: RowsProps) {
   const [draft, setDraft] = useState<ColumnChoice | null>(null);
   const choice = draft ?? props.choice;
   const room = useSize(scroller).width || Number.POSITIVE_INFINITY;
-  const layout = useMemo(() => layoutColumns(choice, room), [choice, room]);
+  const isGrouped = groups !== undefined;
+  const layout = useMemo(() => layoutColumns(choice, room, isGrouped), [choice, room, isGrouped]);
   const { columns } = props.choice;
   const formats = useMemo(() => formatsOfColumns(runs, columns), [runs, columns]);
   const numeric = useMemo(() => numericOf(runs, columns), [runs, columns]);
   // Runs that were not loaded yet have their place, so that the scroll bar tells how many there are and leads to the last.
-  const waiting = pages.hasNextPage && groups === undefined ? Math.max(0, total - runs.length) : 0;
+  const waiting = pages.hasNextPage && !isGrouped ? Math.max(0, total - runs.length) : 0;
   const virtual = useVirtualizer({
     count: rows.length + waiting,
     getScrollElement: () => scroller.current,
@@ -219,9 +220,9 @@ interface GroupNameProps extends Pick<RowsProps, "onGroup"> {
 
 function GroupName({ row: { group, open }, onGroup }: GroupNameProps) {
   return (
-    <button type="button" className="grid-sort clip" aria-expanded={open} onClick={() => onGroup(group.value)}>
+    <button type="button" className="grid-sort" aria-expanded={open} onClick={() => onGroup(group.value)}>
       <Icon name={open ? "down" : "right"} size={12} />
-      {group.value === "" ? <span className="muted">none</span> : group.value}
+      {group.value === "" ? <span className="muted">none</span> : <span className="clip">{group.value}</span>}
     </button>
   );
 }
