@@ -47,6 +47,9 @@ export async function sendAwkward(server: TestApp, id: string): Promise<void> {
       outlier: step === 250 ? 1000 : 1 + Math.sin(step),
       close: 102.65 + 0.02 * Math.sin(step),
       huge: 1e300 + step * 1e298,
+      // Further apart than a number can say, and nothing above it.
+      all_the_range: step % 2 === 0 ? Number.MAX_VALUE : -Number.MAX_VALUE,
+      at_the_end: Number.MAX_VALUE,
       [longName]: step,
     };
     for (const [key, value] of Object.entries(values)) events.push(["metric", { run_id: id, key, value, step }]);

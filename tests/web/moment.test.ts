@@ -7,7 +7,7 @@ import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { longName, longSteps, sendAwkward, sendLongRun, sendMore, spikeStep } from "./long-run.ts";
 import { makeSampleFolder, profiledRun } from "./sample.ts";
 import { openSite } from "./site.ts";
-import { boxOf, drag, panelOf, soon, timersFired, walkOn } from "./walking.ts";
+import { boxOf, drag, follow, panelOf, soon, timersFired, walkOn } from "./walking.ts";
 
 let server: TestApp;
 let browser: TestBrowser;
@@ -202,6 +202,11 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
       for (const panel of ["only_nan", "below_zero"]) await boxOf(page, panel);
       await page.getByRole("button", { name: "robust range" }).click();
       await panelOf(page, "outlier").getByText("1 above ▲").waitFor();
+      await follow(page, "/runs/awkward");
+      await page
+        .getByRole("link", { name: /all_the_range/ })
+        .locator(".spark-line")
+        .waitFor();
     });
   });
 

@@ -96,7 +96,7 @@ export function toAxes(look: PlotLook): uPlot.Axis[] {
           const cut = stepNs >= 1e9 ? 8 : 12;
           return splits.map((value) => formatClock(look.startMs + value / 1e6).slice(0, cut));
         }
-        return splits.map((value) => formatSi(value, 4));
+        return tickTexts(splits, formatSi);
       },
     },
     {

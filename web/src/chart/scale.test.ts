@@ -8,6 +8,7 @@ import {
   padRange,
   quantileOfSorted,
   robustRange,
+  shareOfRange,
   timeTicks,
 } from "./scale.ts";
 
@@ -19,6 +20,21 @@ test("takes the extent of finite values only", () => {
 test("gives a constant a range of its own", () => {
   expect(padRange({ min: 5, max: 5 })).toEqual({ min: 4.5, max: 5.5 });
   expect(padRange({ min: 0, max: 0 })).toEqual({ min: -1, max: 1 });
+});
+
+test("ranges that reach to the ends of what a number can be stay finite, and values have a place in them", () => {
+  const most = Number.MAX_VALUE;
+  expect(padRange({ min: most, max: most }).max).toBe(most);
+  expect(padRange({ min: -most, max: most })).toEqual({ min: -most, max: most });
+  expect([-most, 0, most].map((value) => shareOfRange({ min: -most, max: most }, value))).toEqual([0, 0.5, 1]);
+  expect(shareOfRange({ min: 5e-324, max: 15e-324 }, 10e-324)).toBe(0.5);
+});
+
+test("ticks are inside a narrow range far from 0, as of tokens that are counted as steps", () => {
+  expect(niceTicks({ min: 9_007_199_254_740_992, max: 9_007_199_254_741_042 }, 5)).toEqual(
+    [1000, 1010, 1020, 1030, 1040].map((part) => 9_007_199_254_740_000 + part),
+  );
+  expect(niceTicks({ min: 0.1, max: 0.7 }, 6)).toEqual([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]);
 });
 
 test("a robust range leaves an outlier outside", () => {

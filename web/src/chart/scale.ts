@@ -34,14 +34,16 @@ export function extremeRow(values: readonly (number | null)[], way: 1 | -1): num
   return best;
 }
 
+/** How far into a range a value stands: 0 at its least, 1 at its greatest. A range may be wider than a number can say. */
+export function shareOfRange({ min, max }: Range, value: number): number {
+  const span = max - min;
+  return Number.isFinite(span) ? (value - min) / span : (value / 2 - min / 2) / (max / 2 - min / 2);
+}
+
 /** A little air above and below, and a range of its own for a constant. */
-export function padRange(range: Range): Range {
-  if (range.min === range.max) {
-    const air = range.min === 0 ? 1 : Math.abs(range.min) * 0.1;
-    return { min: range.min - air, max: range.max + air };
-  }
-  const air = (range.max - range.min) * 0.05;
-  return { min: range.min - air, max: range.max + air };
+export function padRange({ min, max }: Range): Range {
+  const air = min === max ? (min === 0 ? 1 : Math.abs(min) * 0.1) : (max - min) * 0.05;
+  return { min: Math.max(-Number.MAX_VALUE, min - air), max: Math.min(Number.MAX_VALUE, max + air) };
 }
 
 /** The range of the middle values, widened by half of itself, never beyond the true extremes. */
@@ -83,7 +85,7 @@ export function niceTicks(range: Range, count: number): number[] {
   const step = power * ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10);
   const ticks: number[] = [];
   for (let i = Math.ceil(range.min / step - 1e-9); i * step <= range.max + step * 1e-9; i++) {
-    ticks.push(Number((i * step).toPrecision(12)));
+    ticks.push(Number((i * step).toPrecision(15)));
   }
   return ticks;
 }

@@ -3,7 +3,7 @@
 import type { Float } from "#api/contract/scalar.ts";
 import { throughExtremes } from "./outstanding.ts";
 import { bandPath, linePath, pointOf, spreadOver } from "./path.ts";
-import { extentOf } from "./scale.ts";
+import { extentOf, shareOfRange } from "./scale.ts";
 import "./spark.css";
 
 const crossesMax = 24;
@@ -22,9 +22,7 @@ export function Spark({ last, min, max, width = 96, height = 20, label }: SparkP
   const range = extentOf([...finite, ...(min ?? []), ...(max ?? [])]);
   const stepX = width / Math.max(1, last.length - 1);
   const y = (value: number) =>
-    range === null || range.max === range.min
-      ? height / 2
-      : 2 + (height - 4) * (1 - (value - range.min) / (range.max - range.min));
+    range === null || range.max === range.min ? height / 2 : 2 + (height - 4) * (1 - shareOfRange(range, value));
   const line = min === undefined || max === undefined ? finite : throughExtremes(finite, min, max);
   const spread = (max ?? []).flatMap((high, i) => {
     const low = min?.[i] ?? null;

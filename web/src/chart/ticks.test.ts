@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { formatSi } from "../text/format-number.ts";
 import { symlogLinear, tickTexts, valueTicks } from "./ticks.ts";
 
 const distinct = (texts: readonly string[]) => expect(new Set(texts).size).toBe(texts.length);
@@ -41,4 +42,10 @@ test("values beyond thirty powers of ten have marks too", () => {
   const ticks = valueTicks("linear", { min: 1e300, max: 6e300 }, 1, 5);
   expect(ticks.length).toBeGreaterThanOrEqual(3);
   distinct(tickTexts(ticks));
+});
+
+test("steps far from 0 are told apart on a narrow axis", () => {
+  expect(tickTexts([1_234_050, 1_234_100, 1_234_150], formatSi)).toEqual(["1.23405 M", "1.2341 M", "1.23415 M"]);
+  expect(tickTexts([0, 5_000, 10_000, 15_000], formatSi)).toEqual(["0", "5000", "10 k", "15 k"]);
+  distinct(tickTexts([9_007_199_254_741_000, 9_007_199_254_741_010, 9_007_199_254_741_020], formatSi));
 });

@@ -61,15 +61,15 @@ const digitsMax = 7;
  * As many digits as tell neighbours apart. Where that would be too many to read, the lowest is written roughly and
  * the others as what is added to it.
  */
-export function tickTexts(ticks: readonly number[]): string[] {
+export function tickTexts(ticks: readonly number[], format = formatNumber): string[] {
   const step = smallestOf(ticks.slice(1).map((tick, i) => Math.abs(tick - (ticks[i] ?? 0))));
   const size = largestOf(ticks.map(Math.abs));
-  if (!(step > 0) || !(size > 0)) return ticks.map((tick) => formatNumber(tick));
+  if (!(step > 0) || !(size > 0)) return ticks.map((tick) => format(tick));
   const unit = unitOf(step);
   const digits = (tick: number) => Math.max(1, Math.floor(Math.log10(Math.abs(tick) / unit) + 1e-9) + 1);
-  if (digits(size) <= digitsMax) return ticks.map((tick) => formatNumber(tick, tick === 0 ? 1 : digits(tick)));
+  if (digits(size) <= digitsMax) return ticks.map((tick) => format(tick, tick === 0 ? 1 : digits(tick)));
   const [first = 0] = ticks;
-  return ticks.map((tick, i) => (i === 0 ? `≈${formatNumber(tick, 3)}` : `+${formatNumber(tick - first, 3)}`));
+  return ticks.map((tick, i) => (i === 0 ? `≈${format(tick, 3)}` : `+${format(tick - first, 3)}`));
 }
 
 /** The last decimal place that a step needs: 0.01 for 0.25, 1 for 5. */
