@@ -67,14 +67,14 @@ describe.skipIf(chromiumPath === undefined)("what watches for you", () => {
   test("a rule that fires is told on whatever page one is, listed, and shown with the run", async () => {
     await walkOn(browser, `${server.app.url}/runs`, async (page) => {
       await page.getByText("gpt-fails").first().waitFor();
-      const events: [string, object][] = [["run_start", { run_id: { id: "turns" }, name: "turns" }]];
+      const events: [string, object][] = [["run_start", { run_id: { id: "turns" }, name: "it turns" }]];
       for (let step = 0; step < 60; step++)
         events.push(["metric", { run_id: "turns", key: "loss", value: step < 40 ? 1 / (step + 1) : null, step }]);
       for (let step = 60; step < 64; step++)
         events.push(["metric", { run_id: "turns", key: "loss", value: "$NaN", step }]);
       await sendXtrack(server, toFrames(events, Date.now(), "w0"));
       const toast = page.locator(".alert-toast");
-      await toast.getByText("loss is not finite from step 60 on.").waitFor({ timeout: 30_000 });
+      await toast.getByText("it turns: loss is not finite from step 60 on.").waitFor({ timeout: 30_000 });
       await picture(page, "toast");
       await toast.getByRole("link").click();
       const alerts = page.getByRole("region", { name: "Alerts" });
@@ -87,6 +87,7 @@ describe.skipIf(chromiumPath === undefined)("what watches for you", () => {
       await picture(page, "chart-mark");
       await page.getByRole("link", { name: "Rules", exact: true }).click();
       await soon(() => page.locator("li.entry[data-code=stop-on-nan]").count()).toBe(1);
+      await page.locator("li.entry[data-code=stop-on-nan]").getByRole("link", { name: "it turns" }).waitFor();
     });
   });
 

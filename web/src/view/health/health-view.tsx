@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { HealthAnswer } from "#api/contract/admin.ts";
 import { Spark } from "../../chart/spark.tsx";
 import { useApi } from "../../data/use-api.ts";
+import { useRunNames } from "../../data/use-run-names.ts";
 import { Button } from "../../part/button.tsx";
 import { Facts } from "../../part/facts.tsx";
 import { Icon } from "../../part/icon.tsx";
@@ -17,9 +18,6 @@ import { formatDuration } from "../../text/format-time.ts";
 import { FaultList } from "../integrity/fault-list.tsx";
 import "../integrity/integrity.css";
 import "./health.css";
-
-/** About this many ids fit in a filter. */
-const namedMax = 50;
 
 export function HealthView() {
   const health = useApi("health", {}, { refetchMs: 2_000 });
@@ -138,18 +136,8 @@ function Tile({ title, value, values }: TileProps) {
   );
 }
 
-/** What runs are called: of those that are connected, asked for when others are. */
-function useRunNames(health: HealthAnswer): ReadonlyMap<string, string> {
-  const ids = [...new Set(health.connections.flatMap(({ run }) => (run === null ? [] : [run])))]
-    .sort()
-    .slice(0, namedMax);
-  const filter = ids.map((id) => `id=${JSON.stringify(id)}`).join(" OR ");
-  const runs = useApi("runs", { query: { filter, limit: namedMax } }, { enabled: ids.length > 0, keep: true });
-  return new Map(runs.data?.runs.map(({ id, name }) => [id, name]));
-}
-
 function Connections({ health }: { readonly health: HealthAnswer }) {
-  const names = useRunNames(health);
+  const nameOf = useRunNames(health.connections.map(({ run }) => run));
   return (
     <Panel title={`connected workers (${health.connections.length})`}>
       <Table
@@ -160,7 +148,7 @@ function Connections({ health }: { readonly health: HealthAnswer }) {
           { head: "worker", cell: ({ worker }) => worker || <span className="muted">no worker id</span> },
           {
             head: "run",
-            cell: ({ run }) => (run === null ? "–" : <RunLink id={run}>{names.get(run) ?? run}</RunLink>),
+            cell: ({ run }) => (run === null ? "–" : <RunLink id={run}>{nameOf(run)}</RunLink>),
           },
           { head: "by", cell: ({ transport }) => transport, look: "muted" },
           { head: "peer", cell: ({ peer }) => <code>{peer}</code> },

@@ -2,6 +2,7 @@
 
 import type { Alert } from "#api/contract/rule.ts";
 import { useRunApi } from "../../clock/run-clock.tsx";
+import { useRunNames } from "../../data/use-run-names.ts";
 import { Entry } from "../../part/entry.tsx";
 import { RunLink } from "../../part/run-link.tsx";
 import { When } from "../../part/when.tsx";
@@ -13,16 +14,17 @@ export function AlertList({
   readonly alerts: readonly Alert[];
   readonly withRun?: boolean;
 }) {
+  const nameOf = useRunNames(withRun ? alerts.map(({ run }) => run) : []);
   return (
     <ul>
       {alerts.map((alert) => (
-        <AlertRow key={alert.id} alert={alert} withRun={withRun} />
+        <AlertRow key={alert.id} alert={alert} runName={withRun ? nameOf(alert.run) : null} />
       ))}
     </ul>
   );
 }
 
-function AlertRow({ alert, withRun }: { readonly alert: Alert; readonly withRun: boolean }) {
+function AlertRow({ alert, runName }: { readonly alert: Alert; readonly runName: string | null }) {
   const isOver = alert.resolved_ns !== null;
   return (
     <Entry
@@ -31,7 +33,7 @@ function AlertRow({ alert, withRun }: { readonly alert: Alert; readonly withRun:
       tone={isOver ? "muted" : "status-failed"}
       title={
         <>
-          {withRun ? <RunLink id={alert.run} /> : null} <strong>{alert.text}</strong>
+          {runName === null ? null : <RunLink id={alert.run}>{runName}</RunLink>} <strong>{alert.text}</strong>
         </>
       }
       evidence={alert.evidence}

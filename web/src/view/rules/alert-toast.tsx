@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { Alert } from "#api/contract/rule.ts";
 import { useLiveEvents } from "../../data/use-live.ts";
+import { useRunNames } from "../../data/use-run-names.ts";
 import { IconButton } from "../../part/button.tsx";
 import { Icon } from "../../part/icon.tsx";
 import "./rules.css";
@@ -21,12 +22,13 @@ export function AlertToast() {
     const timer = setTimeout(() => setAlert(null), shownMs);
     return () => clearTimeout(timer);
   }, [alert]);
+  const nameOf = useRunNames([alert?.run ?? null]);
   if (alert === null) return null;
   return (
     <div className="row alert-toast panel" role="alert">
       <Icon name="flag" size={14} />
       <Link to="/runs/$id" params={{ id: alert.run }} className="grow" onClick={() => setAlert(null)}>
-        <strong>{alert.rule}</strong> {alert.text}
+        <strong>{alert.rule}</strong> {nameOf(alert.run)}: {alert.text}
       </Link>
       <IconButton icon="cross" label="Close" onClick={() => setAlert(null)} />
     </div>
