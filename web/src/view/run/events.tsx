@@ -7,7 +7,7 @@ import { useRunClock } from "../../clock/run-clock.tsx";
 import { usePages } from "../../data/use-pages.ts";
 import { Select, TextField } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
-import { Empty, PageProblem } from "../../part/notice.tsx";
+import { Empty, Loading, PageProblem } from "../../part/notice.tsx";
 import { JsonView, WholeRecord } from "../../part/record.tsx";
 import { VirtualList } from "../../part/virtual-list.tsx";
 import { formatCount } from "../../text/format-number.ts";
@@ -35,7 +35,9 @@ export function Events() {
         <Select label="Type" value={type} options={[["", "all types"], ...types]} onChange={setType} />
       </div>
       {pages.error === null ? null : <PageProblem error={pages.error} retry={() => void pages.refetch()} />}
-      {first !== undefined && rows.length === 0 ? (
+      {first === undefined && pages.error === null ? (
+        <Loading rows={12} />
+      ) : first !== undefined && rows.length === 0 ? (
         <Empty title="No event matches in this window." />
       ) : (
         <VirtualList

@@ -27,8 +27,8 @@ export function Files() {
   }
   return (
     <Page>
-      <Checkpoints />
-      <Artifacts />
+      {run.counts.checkpoints === 0 ? null : <Checkpoints />}
+      {run.counts.artifacts === 0 ? null : <Artifacts />}
     </Page>
   );
 }
@@ -71,7 +71,10 @@ function CheckpointPath({ checkpoint, isBest }: { readonly checkpoint: Checkpoin
     <span className="row">
       <code className="file-path">{checkpoint.path}</code>
       {isBest ? (
-        <span className="badge status-completed" title={`best by ${checkpoint.best_key}`}>
+        <span
+          className="badge status-completed"
+          title={checkpoint.best_key === "" ? undefined : `best by ${checkpoint.best_key}`}
+        >
           <Icon name="star" size={14} /> best
         </span>
       ) : checkpoint.is_best ? (
@@ -116,7 +119,7 @@ function Artifact({ run, file }: { readonly run: string; readonly file: Artifact
     <>
       <tr>
         <td>
-          <span className="row">
+          <span className="row file-name">
             {file.stored ? (
               <a href={urlOf("artifact", { params: { id: run, name: file.name } })} download>
                 <Icon name="download" size={14} /> {file.name}
@@ -165,7 +168,7 @@ function Artifact({ run, file }: { readonly run: string; readonly file: Artifact
 function BestLine({ best }: { readonly best: NonNullable<Run["best_checkpoint"]> }) {
   const value = best.metrics[best.best_key];
   return (
-    <span className="row grow" style={{ minWidth: 0 }}>
+    <span className="row" style={{ minWidth: 0 }}>
       <span className="badge status-completed">
         <Icon name="star" size={14} /> best
       </span>
