@@ -38,10 +38,10 @@ export function PlotControls<A extends string>({ view, axes, find, children }: P
       <TextField
         data-search
         label="Find metrics"
-        placeholder="find metrics, also by pattern"
+        title="words, or a regular expression"
         value={find}
         onChange={(text) => setSearch({ find: text || undefined })}
-        style={{ width: 200 }}
+        style={{ flex: "1 1 150px", maxWidth: 200 }}
       />
       <Choice label="Horizontal axis" options={axes} value={view.axis} onChange={view.setAxis} />
       <Choice label="Vertical scale" options={scales} value={view.scale} onChange={view.setScale} />

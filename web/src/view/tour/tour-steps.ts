@@ -16,7 +16,8 @@ export interface TourStep {
   readonly href: string | null;
 }
 
-export function toTourSteps(liveRun: string | null): readonly TourStep[] {
+/** `liveRun`: null when none runs, undefined while that is not known. */
+export function toTourSteps(liveRun: string | null | undefined): readonly TourStep[] {
   const run = `/runs/${profiledRun}`;
   const window = new URLSearchParams(dip).toString();
   return [
@@ -51,7 +52,7 @@ export function toTourSteps(liveRun: string | null): readonly TourStep[] {
         liveRun === null
           ? "No training is running: it was stopped, or the demo was started with --no-live."
           : "This one trains while you read. Pause it, change its learning rate, or stop it; each command is shown here from queued to confirmed.",
-      href: liveRun === null ? null : `/runs/${toSegment(liveRun)}/control?ask=stop`,
+      href: liveRun ? `/runs/${toSegment(liveRun)}/control?ask=stop` : null,
     },
   ];
 }

@@ -18,5 +18,5 @@ export function useTourSteps() {
     // It may start a moment after the page is opened.
     { staleMs: 2_000, refetchMs: 3_000, keep: true },
   );
-  return toTourSteps(live.data?.runs[0]?.id ?? null);
+  return toTourSteps(live.data && (live.data.runs[0]?.id ?? null));
 }
