@@ -137,6 +137,8 @@ describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
       await soon(() => page.evaluate<number>("document.querySelector('.file-image').naturalWidth")).toBe(1);
       await page.getByRole("button", { name: "Show notes.txt" }).click();
       await page.getByText("<b>not bold</b>").waitFor();
+      // The run has no checkpoints: no table without rows says so.
+      expect(await page.getByRole("table").count()).toBe(1);
     });
   });
 

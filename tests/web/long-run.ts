@@ -47,9 +47,6 @@ export async function sendAwkward(server: TestApp, id: string): Promise<void> {
       outlier: step === 250 ? 1000 : 1 + Math.sin(step),
       close: 102.65 + 0.02 * Math.sin(step),
       huge: 1e300 + step * 1e298,
-      // Further apart than a number can say, and nothing above it.
-      all_the_range: step % 2 === 0 ? Number.MAX_VALUE : -Number.MAX_VALUE,
-      at_the_end: Number.MAX_VALUE,
       [longName]: step,
     };
     for (const [key, value] of Object.entries(values)) events.push(["metric", { run_id: id, key, value, step }]);
@@ -58,4 +55,13 @@ export async function sendAwkward(server: TestApp, id: string): Promise<void> {
   for (let i = 0; i < 3; i++) events.push(["metric", { run_id: id, key: "without_step", value: i }]);
   events.push(["run_end", { run_id: id, status: "completed" }]);
   await sendXtrack(server, toFrames(events, startMs, "w0"));
+}
+
+/** Values further apart than a number can say. */
+export async function sendWidest(server: TestApp, id: string): Promise<void> {
+  const events = [1, -1, 1].map((sign, step): [string, object] => [
+    "metric",
+    { run_id: id, key: "widest", value: sign * Number.MAX_VALUE, step },
+  ]);
+  await sendXtrack(server, toFrames([["run_start", { run_id: { id }, name: id }], ...events], startMs, "w0"));
 }

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
-import { longName, longSteps, sendAwkward, sendLongRun, sendMore, spikeStep } from "./long-run.ts";
+import { longName, longSteps, sendAwkward, sendLongRun, sendMore, sendWidest, spikeStep } from "./long-run.ts";
 import { makeSampleFolder, profiledRun } from "./sample.ts";
 import { openSite } from "./site.ts";
 import { boxOf, drag, follow, panelOf, soon, timersFired, walkOn } from "./walking.ts";
@@ -59,6 +59,7 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
     [server, browser] = await openSite({ dataDir: await makeSampleFolder() });
     await sendLongRun(server, "long");
     await sendAwkward(server, "awkward");
+    await sendWidest(server, "widest");
   }, 240_000);
   afterAll(async () => {
     await browser?.close();
@@ -202,11 +203,11 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
       for (const panel of ["only_nan", "below_zero"]) await boxOf(page, panel);
       await page.getByRole("button", { name: "robust range" }).click();
       await panelOf(page, "outlier").getByText("1 above ▲").waitFor();
-      await follow(page, "/runs/awkward");
+      await follow(page, "/runs/widest");
       await page
-        .getByRole("link", { name: /all_the_range/ })
+        .getByRole("link", { name: /widest/ })
         .locator(".spark-line")
-        .waitFor();
+        .waitFor({ state: "attached" });
     });
   });
 

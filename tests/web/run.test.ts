@@ -226,8 +226,6 @@ describe.skipIf(chromiumPath === undefined)("one run in a browser", () => {
   test("the best checkpoint and the three ways a duration is measured are where one looks for them", async () => {
     await walk(`${run}/files`, async (page) => {
       await page.getByText("step 600").waitFor();
-      // The run has no artifacts: no table without rows says so.
-      expect(await page.getByRole("table").count()).toBe(1);
       const [copy, panel] = await Promise.all([
         page.getByRole("button", { name: "copy the path of the best checkpoint" }).boundingBox(),
         panelOf(page, "checkpoints").boundingBox(),
