@@ -21,7 +21,8 @@ export class Refusal extends Error {
     super(answer.message);
     this.name = "Refusal";
     this.status = status;
-    this.answer = answer;
+    // Which route a program should ask next is of no use to people.
+    this.answer = /\b(GET|POST|PUT|DELETE) \//.test(answer.hint) ? { ...answer, hint: "" } : answer;
   }
 }
 

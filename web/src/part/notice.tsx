@@ -42,7 +42,7 @@ export function Problem({ error, retry }: { readonly error: Error | null; readon
   const hint =
     error instanceof Unreachable
       ? "Nothing is lost: clients keep or spool their data. This page retries by itself; check that the server is running."
-      : hintOf(refused?.hint);
+      : (refused?.hint ?? "");
   return (
     <div className="notice bad" role="alert">
       <Icon name="warning" />
@@ -58,11 +58,6 @@ export function Problem({ error, retry }: { readonly error: Error | null; readon
       )}
     </div>
   );
-}
-
-/** What programs should ask is of no use to people. */
-function hintOf(hint = ""): string {
-  return /\b(GET|POST|PUT|DELETE) \//.test(hint) ? "" : hint;
 }
 
 /** Instead of a whole view. */
