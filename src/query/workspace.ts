@@ -1,7 +1,6 @@
 // What is kept for a workspace as a whole: its audit, its settings and the views that people saved.
 
-import { readAudit, readSettings } from "#store/reader/admin.ts";
-import { readViews } from "#store/reader/admin.ts";
+import { readAudit, readSettings, readViews } from "#store/reader/admin.ts";
 import type { Sources } from "./sources.ts";
 
 export { readAudit, readViews };

@@ -42,6 +42,8 @@ function importNow(paths: string[], more: Partial<Parameters<typeof importPaths>
 }
 
 const bytesOf = (inputs: readonly Input[]) => Buffer.concat(inputs.map(({ body }) => Buffer.from(body)));
+const isFrames = (input: Input): input is XtrackFramesInput => input.kind === frameInputs.kind;
+const offsetOf = (input: Input) => (input as XtrackFramesInput | SemantivaLinesInput).offset;
 const metric = (seq: number, tsUs = seq) =>
   encodeFrame("metric", { seq, ts: tsUs }, { run_id: "r", key: "loss", value: seq, step: seq } as never);
 const start = encodeFrame("run_start", { seq: 1, ts: 1 }, { run_id: { id: "r", exp_id: null } } as never);
@@ -395,11 +397,3 @@ describe("the command", () => {
     expect([code, err]).toEqual([1, expect.stringContaining("Nothing to read")]);
   });
 });
-
-function isFrames(input: Input): input is XtrackFramesInput {
-  return input.kind === frameInputs.kind;
-}
-
-function offsetOf(input: Input): number {
-  return (input as XtrackFramesInput | SemantivaLinesInput).offset;
-}

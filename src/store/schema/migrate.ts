@@ -23,7 +23,7 @@ import {
   type Dialect,
   dropSummaryViews,
 } from "./dialect.ts";
-import { metricsByKey, paramsByKey, summaries } from "./summaries.ts";
+import { metricSummary, metricsByKey, paramsByKey, summaries } from "./summaries.ts";
 import { factLayouts, stateLayouts, type TableLayout } from "./table-layout.ts";
 import { guestViews } from "./views.ts";
 
@@ -98,7 +98,11 @@ const steps: readonly Step[] = [
     statements: (dialect) =>
       dialect.embedded ? [...dropSummaryViews(metricsByKey, dialect), markAllSql(dialect.database)] : [],
   },
-  { id: 19, name: "ties of points without a number", fill: (dialect) => changeSummaryViews(metricSummary, dialect) },
+  {
+    id: 19,
+    name: "ties of points without a number",
+    statements: (dialect) => changeSummaryViews(metricSummary, dialect),
+  },
 ];
 
 /** The views' row in `migrations`; steps count up from 1. */
