@@ -5,8 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeBackup } from "#archive/backup.ts";
 import { runInTest } from "#cli/run-cli.testing.ts";
 import { readConfig } from "#config/read-config.ts";
+import { formatGroupKey, groupKinds } from "#model/group-key.ts";
 import { openApp } from "#server/app/app.ts";
 import { createLog } from "#server/log.ts";
+import { deleteGroups } from "#store/delete-groups.ts";
+import { countTable } from "#store/reader/whole-tables.ts";
 import type { Store } from "#store/store.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
@@ -232,6 +235,26 @@ describe("backup and restore", () => {
     } finally {
       await again.close();
     }
+  });
+
+  it("are whole also when a deletion that was ordered before takes rows away while they are read", async () => {
+    const { dataDir } = app;
+    const { collector } = app.app;
+    const busy = formatGroupKey("default", groupKinds.xtrackRun, "busy");
+    const before = await countTable(collector.store, "metrics");
+    const store = Object.assign(Object.create(collector.store) as Store, {
+      async *stream(...given: Parameters<Store["stream"]>) {
+        yield* collector.store.stream(...given);
+        if (given[0].sql.startsWith(`SELECT * FROM ${collector.store.database}.metrics `))
+          await deleteGroups(collector.store, [busy]);
+      },
+    });
+    const archive: Uint8Array[] = [];
+    for await (const chunk of writeBackup({ ...collector, store }, dataDir)) archive.push(chunk);
+    expect(await countTable(collector.store, "metrics")).toBeLessThan(before);
+    const file = join(folder, "deleted.tar");
+    writeFileSync(file, Buffer.concat(archive));
+    expect((await runInTest(["restore", file, "--data", join(folder, "deleted")])).err).toBe("");
   });
 
   it("refuse a damaged archive and a folder that is in use, and leave nothing behind", async () => {
