@@ -1,5 +1,6 @@
-// An archive of `backup.ts` back into an empty data folder. Everything is unpacked and its checksums compared before the
-// folder is made, so a damaged archive leaves nothing behind.
+// An archive of `backup.ts` back into an empty data folder. Everything is unpacked and its checksums compared before
+// anything is filled. What is unpacked lies in the folder itself, since a volume has no room beside it, and goes last: while
+// it is there, the folder has half of the data. After a failure nothing is left.
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -13,9 +14,15 @@ import { countTable, fillTable } from "#store/reader/whole-tables.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import { createOutbox } from "#store/writer/outbox.ts";
 import type { BackupManifest } from "./backup.ts";
+import { unpackedName } from "./unfinished-restore.ts";
 
 export class BackupError extends Error {
   readonly kind = "backup";
+}
+
+/** The folder has something in it, which stays. */
+export class RestoreFolderError extends Error {
+  readonly kind = "restore_folder";
 }
 
 export interface Restored {
@@ -24,28 +31,47 @@ export interface Restored {
   readonly blobs: number;
 }
 
-/** Throws a BackupError when the archive is damaged or the folder is in use. */
+/** Throws a BackupError when the archive is damaged, a RestoreFolderError when the folder is not empty. */
 export async function restoreBackup(archive: string, dataDir: string): Promise<Restored> {
-  const present = await readdir(dataDir).catch(() => []);
-  if (present.length > 0) throw new BackupError(`${dataDir} is not empty; restore into a new folder.`);
-  const unpacked = `${dataDir}.restoring`;
-  await rm(unpacked, { recursive: true, force: true });
+  const wasThere = await isEmptyFolder(dataDir);
+  const unpacked = join(dataDir, unpackedName);
   try {
+    await mkdir(unpacked, { recursive: true, mode: 0o700 });
     const manifest = await unpack(archive, unpacked);
     await fillStore(manifest, unpacked, dataDir);
     await fillBlobs(manifest, unpacked, dataDir);
     await writeDurableText(join(dataDir, "collector"), manifest.collector);
     const outbox = await createOutbox(join(dataDir, "outbox"));
     await outbox.finish(manifest.position);
+    await rm(unpacked, { recursive: true });
     const rows = manifest.tables.reduce((sum, table) => sum + (table.rows ?? 0), 0);
     return { tables: manifest.tables.length, rows, blobs: manifest.blobs.length };
   } catch (cause) {
-    // Half of the data must not be taken for all of it.
-    await rm(dataDir, { recursive: true, force: true });
+    // Half of the data must not be taken for all of it. Why it is half is more than that it cannot be removed.
+    await clear(dataDir, wasThere).catch(() => undefined);
     throw cause;
-  } finally {
-    await rm(unpacked, { recursive: true, force: true });
   }
+}
+
+/** False when there is no such folder yet. Anything else at its place is somebody's, and stays. */
+async function isEmptyFolder(dataDir: string): Promise<boolean> {
+  const names = await readdir(dataDir).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === "ENOENT") return null;
+    throw cause;
+  });
+  if (names?.some(isOurs)) throw new RestoreFolderError(`${dataDir} is not empty.`);
+  return names !== null;
+}
+
+/** A folder that was there may be a volume or a link, which cannot be made again. */
+async function clear(dataDir: string, wasThere: boolean): Promise<void> {
+  if (!wasThere) return rm(dataDir, { recursive: true, force: true });
+  for (const name of (await readdir(dataDir)).filter(isOurs)) await rm(join(dataDir, name), { recursive: true });
+}
+
+/** A new volume has a folder of its file system's. */
+function isOurs(name: string): boolean {
+  return name !== "lost+found";
 }
 
 async function unpack(archive: string, folder: string): Promise<BackupManifest> {
@@ -108,7 +134,6 @@ async function unpackEntry(file: FileHandle, from: number, sizeBytes: number, pa
 }
 
 async function fillStore({ tables }: BackupManifest, unpacked: string, dataDir: string): Promise<void> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const store = await createStore({ kind: "embedded", dataDir, alsoReads: unpacked });
   try {
     await migrate(store);

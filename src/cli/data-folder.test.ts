@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -18,4 +18,12 @@ it("says in a sentence that a data folder is a file, or lies in one", () => {
         hint: "Choose another with --data.",
       }),
     );
+});
+
+it("does not start a server on half of a backup", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tributary-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  makeDataFolder(folder);
+  mkdirSync(join(folder, ".restoring"));
+  expect(() => makeDataFolder(folder)).toThrow(/half of a backup/);
 });

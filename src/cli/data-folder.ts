@@ -1,6 +1,7 @@
 // Checks the data folder before a server is opened on it, so that a wrong path gets a clear message.
 
 import { accessSync, constants } from "node:fs";
+import { isHalfRestored } from "#archive/unfinished-restore.ts";
 import { makeFolder } from "#emit/make-folder.ts";
 import { Exit, exitCodes } from "./exit.ts";
 import { whyNot } from "./sentence.ts";
@@ -17,4 +18,10 @@ export function makeDataFolder(path: string): void {
       "Choose another with --data.",
     );
   }
+  if (isHalfRestored(path))
+    throw new Exit(
+      exitCodes.usage,
+      `The data folder ${path} has half of a backup: restoring it was cut off.`,
+      "Remove what is in it, and restore it again.",
+    );
 }

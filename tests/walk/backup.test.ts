@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -274,5 +283,23 @@ describe("backup and restore", () => {
     expect(readdirSync(folder).filter((name) => name.startsWith("target"))).toEqual([]);
     const used = await runInTest(["restore", file, "--data", app.dataDir]);
     expect([used.code, used.err]).toEqual([2, expect.stringContaining("is not empty")]);
+  });
+
+  it("never remove what was there before: a file that was named as the folder, a volume, a link", async () => {
+    const archive = join(folder, "named.tar");
+    copyFileSync(join(folder, "all.tar"), archive);
+    const named = await runInTest(["restore", archive, "--data", archive]);
+    expect([named.code, named.err]).toEqual([3, expect.stringContaining("a file is in the way")]);
+    expect(readFileSync(archive)).toEqual(readFileSync(join(folder, "all.tar")));
+    const volume = join(folder, "volume");
+    mkdirSync(join(volume, "lost+found"), { recursive: true });
+    const link = join(folder, "link");
+    symlinkSync(volume, link);
+    writeFileSync(archive, readFileSync(archive).subarray(0, -100_000));
+    expect((await runInTest(["restore", archive, "--data", link])).code).toBe(3);
+    expect(readdirSync(link)).toEqual(["lost+found"]);
+    expect((await runInTest(["restore", join(folder, "all.tar"), "--data", link])).err).toBe("");
+    expect(readdirSync(volume)).toEqual(expect.arrayContaining(["collector", "lost+found", "store"]));
+    expect(readdirSync(volume)).not.toContain(".restoring");
   });
 });

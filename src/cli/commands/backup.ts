@@ -1,7 +1,7 @@
 // tributary backup and restore: the embedded data folder as one verified file.
 
 import { createWriteStream, existsSync } from "node:fs";
-import { readdir, rename, rm, stat } from "node:fs/promises";
+import { rename, rm, stat } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
@@ -50,12 +50,11 @@ export function addRestore(program: Command, context: Context): void {
     .addHelpText("after", "\nExample:\n  tributary restore tributary.tar --data /var/lib/tributary\n")
     .action(async (file: string, options: SharedOptions) => {
       const { dataDir } = toConfig(context, options);
-      const present = await readdir(dataDir).catch(() => []);
-      if (present.length > 0) {
-        throw new Exit(exitCodes.usage, `${dataDir} is not empty.`, "Restore into a new folder with --data.");
-      }
       const { restoreBackup } = await import("#archive/restore-backup.ts");
-      const { rows, blobs } = await restoreBackup(file, dataDir);
+      const { rows, blobs } = await restoreBackup(file, dataDir).catch((error: { kind?: string; message: string }) => {
+        if (error.kind !== "restore_folder") throw error;
+        throw new Exit(exitCodes.usage, error.message, "Restore into a new folder with --data.");
+      });
       printLine(context, `Restored ${formatCount(rows, "row")} and ${formatCount(blobs, "blob")} into ${dataDir}.`);
     });
 }

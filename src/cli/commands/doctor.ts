@@ -6,6 +6,7 @@ import { createServer } from "node:net";
 import { dirname } from "node:path";
 import type { Command } from "commander";
 import type { AnswerOf } from "#api/contract/routes.ts";
+import { isHalfRestored } from "#archive/unfinished-restore.ts";
 import { toOldNodeSentence } from "#base/old-node.ts";
 import { checkServices, type Finding } from "#cli/check-services.ts";
 import { type Client, createClient } from "#cli/client.ts";
@@ -71,6 +72,10 @@ async function checkFolder(path: string): Promise<Finding> {
   try {
     if (!(await stat(place)).isDirectory()) throw Object.assign(new Error(), { code: "ENOTDIR" });
     await access(place, constants.W_OK);
+    if (isHalfRestored(path)) {
+      const hint = "Remove what is in it, and restore it again.";
+      return { what, ok: false, detail: `${path} has half of a backup: restoring it was cut off`, hint };
+    }
     return { what, ok: true, detail: place === path ? path : `${path} (will be made)`, hint: "" };
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? String(error);
