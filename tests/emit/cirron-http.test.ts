@@ -99,6 +99,20 @@ describe("a batch", () => {
 });
 
 describe("trouble", () => {
+  it("is not made by an address that means nothing", async () => {
+    const moved = { status: 307, headers: { Location: "http://[" } };
+    const server = await startRecorder(({ method }, count) =>
+      method === "PUT" ? { ...moved, status: 201 } : count === 2 ? moved : taken,
+    );
+    profile({ path: makeFolder(), endpoint: server.url, snapshots: "full" });
+    snapshot({ w: Float32Array.of(1) });
+    await shutdown();
+    expect(server.requests.map(({ method }) => method)).toEqual(["PUT", "POST", "POST"]);
+    const address = `"blob_uri":"${server.url}${puts(server.requests)[0]?.path}"`;
+    expect(posts(server.requests)[1]?.body.toString()).toContain(address);
+    expect(health().http).toEqual({ sent: 1, refused: 0, waiting: 0 });
+  });
+
   it("waits as long as Retry-After says, then sends the same bytes again [CT-30]", async () => {
     const server = await startRecorder((_, count) =>
       count === 1 ? { status: 429, headers: { "Retry-After": "0.6" } } : taken,
@@ -193,7 +207,7 @@ describe("the spool", () => {
     writeFileSync(secret, "secret");
     mkdirSync(`${path}/spool`, { recursive: true });
     const id = "0".repeat(32);
-    const batch = `{"schema_version":1,"sdk_version":"0","batch_id":"${id}","created_ns":1,"spans":[],"marks":[],"snapshots":[{"blob_uri":"file://${path}/snapshots/../secret.txt"},{"blob_uri":"file://${secret}"}]}`;
+    const batch = `{"schema_version":1,"sdk_version":"0","batch_id":"${id}","created_ns":1,"spans":[],"marks":[],"snapshots":[{"blob_uri":"file://${path}/snapshots/../secret.txt"},{"blob_uri":"file://${secret}"},{"blob_uri":"file://another/weights"},{"blob_uri":"file:///%2f"}]}`;
     writeFileSync(`${path}/spool/00000000000000000001-${id}.json`, batch);
     const server = await startRecorder(() => taken);
     profile({ path, endpoint: server.url });

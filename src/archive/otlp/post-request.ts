@@ -38,6 +38,7 @@ const retryable: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 const firstWaitMs = 500;
 const waitMsMax = 30_000;
 const timeoutMs = 30_000;
+const redirectsMax = 3;
 
 export async function postRequest(receiver: Receiver, request: OtlpRequest, options: PostOptions): Promise<void> {
   const url = `${receiver.url.replace(/\/+$/, "")}/v1/${request.signal}`;
@@ -53,30 +54,65 @@ export async function postRequest(receiver: Receiver, request: OtlpRequest, opti
   }
 }
 
+interface Failed {
+  readonly reason: string;
+  readonly afterMs?: number;
+}
+
 async function tryOnce(
   url: string,
   headers: Receiver["headers"],
   body: Uint8Array,
   signal: AbortSignal,
-): Promise<{ readonly reason: string; readonly afterMs?: number } | null> {
+): Promise<Failed | null> {
   let answer: Response;
   try {
-    answer = await fetch(url, {
-      method: "POST",
-      body: body as Uint8Array<ArrayBuffer>,
-      headers: { ...headers, "content-type": "application/x-protobuf", "content-encoding": "gzip" },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-    });
+    answer = await post(url, headers, body, signal);
   } catch (error) {
     const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
     return { reason: `${url}: ${cause?.code ?? cause?.message ?? message}` };
   }
   const text = toPlain(await answer.text().catch(() => ""));
   if (answer.ok) return null;
+  const reason = `${url} answered ${answer.status}`;
+  // The address is wrong, and what is sent may wait until somebody sets it right.
+  if (isRedirect(answer)) return { reason: `${reason}, a redirect to ${answer.headers.get("location") ?? "nowhere"}` };
   if (!retryable.has(answer.status)) throw new RequestRefused(answer.status, url, text);
   const after = Number(answer.headers.get("retry-after") ?? Number.NaN);
-  const reason = `${url} answered ${answer.status}`;
-  return Number.isFinite(after) ? { reason, afterMs: Math.min(waitMsMax, after * 1000) } : { reason };
+  return Number.isFinite(after)
+    ? { reason, afterMs: Math.min(waitMsMax, Math.max(firstWaitMs, after * 1000)) }
+    : { reason };
+}
+
+/**
+ * 307 and 308 are followed on the same host. The others would make a GET of the POST, whose answer says nothing of what was
+ * sent, and another host is not to see the headers.
+ */
+async function post(
+  url: string,
+  headers: Receiver["headers"],
+  body: Uint8Array,
+  signal: AbortSignal,
+): Promise<Response> {
+  let at = url;
+  for (let hop = 0; ; hop++) {
+    const answer = await fetch(at, {
+      method: "POST",
+      body: body as Uint8Array<ArrayBuffer>,
+      headers: { ...headers, "content-type": "application/x-protobuf", "content-encoding": "gzip" },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      redirect: "manual",
+    });
+    const next =
+      answer.status === 307 || answer.status === 308 ? URL.parse(answer.headers.get("location") ?? "", at) : null;
+    if (next === null || hop === redirectsMax || next.host !== new URL(at).host) return answer;
+    await answer.body?.cancel();
+    at = next.href;
+  }
+}
+
+function isRedirect({ status }: Response): boolean {
+  return status >= 300 && status < 400;
 }
 
 /** What of an answer people can read. */

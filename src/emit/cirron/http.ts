@@ -27,8 +27,8 @@ export async function exchange(request: HttpRequest, timeoutMs: number): Promise
     const answer = await exchangeOnce({ ...request, url }, timeoutMs);
     const again = answer.kind === "answer" && (answer.status === 307 || answer.status === 308);
     if (!again || answer.location === undefined || hop === redirectsMax) return answer;
-    const target = new URL(answer.location, url);
-    if (target.host !== new URL(url).host) return answer;
+    const target = URL.parse(answer.location, url);
+    if (target?.host !== new URL(url).host) return answer;
     url = target.href;
   }
 }

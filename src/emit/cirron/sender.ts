@@ -163,7 +163,7 @@ export class Sender {
     const uris = new Set([...json.matchAll(blobUriPattern)].map((match) => match[1] as string));
     let moved = json;
     for (const uri of uris) {
-      const path = fileURLToPath(JSON.parse(uri) as string);
+      const path = toPath(JSON.parse(uri) as string);
       const location = this.blobsSent.get(path) ?? (await this.sendBlob(path));
       if (typeof location === "object") return location;
       if (location === "") continue;
@@ -192,7 +192,7 @@ export class Sender {
     if (typeof outcome === "object") return outcome;
     // A blob that is refused does not hold its batch back: the record then keeps the local address.
     if (outcome !== "done" || answer.kind !== "answer") return "";
-    return answer.location === undefined ? target : new URL(answer.location, target).href;
+    return URL.parse(answer.location ?? "", target)?.href ?? target;
   }
 
   private headers(): Record<string, string> {
@@ -248,6 +248,15 @@ function toOutcome(answer: HttpAnswer): Outcome {
   // in trouble) can be put right while the batch waits in the spool.
   if (status === 400 || status === 413 || status === 415 || status === 422) return "refused";
   return { retryMs: parseRetryAfterMs(answer.retryAfter, Date.now()) };
+}
+
+/** '' for a URI of another machine's file, or of none. */
+function toPath(uri: string): string {
+  try {
+    return fileURLToPath(uri);
+  } catch {
+    return "";
+  }
 }
 
 function pause(ms: number): Promise<void> {

@@ -1,0 +1,63 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, it } from "vitest";
+import { postRequest } from "./post-request.ts";
+
+const request = { signal: "traces", body: new Uint8Array([1]) } as const;
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+/** Its URL, and what it was asked. */
+async function serve(answer: (asked: IncomingMessage, reply: ServerResponse) => void) {
+  const seen: string[] = [];
+  const server = createServer((asked, reply) => {
+    seen.push(`${asked.method} ${asked.url} ${asked.headers["x-key"]}`);
+    asked.resume().on("end", () => answer(asked, reply));
+  });
+  closers.push(
+    () => server.close(),
+    () => server.closeAllConnections(),
+  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
+function send(url: string, attemptsMax = 1): Promise<void> {
+  const signal = new AbortController().signal;
+  return postRequest({ url, headers: { "x-key": "k" } }, request, { signal, attemptsMax });
+}
+
+it("takes no answer to a GET for one to its POST, which a redirect would make of it", async () => {
+  for (const status of [301, 302, 303]) {
+    const receiver = await serve(({ method }, reply) =>
+      method === "POST" ? reply.writeHead(status, { location: "/login" }).end() : reply.end("a page"),
+    );
+    await expect(send(receiver.url)).rejects.toThrow(`/v1/traces answered ${status}, a redirect to /login`);
+    expect(receiver.seen).toEqual(["POST /v1/traces k"]);
+  }
+});
+
+it("follows a redirect that keeps the POST, but shows its headers to no other host", async () => {
+  const receiver = await serve(({ url }, reply) =>
+    url === "/v1/traces" ? reply.writeHead(308, { location: "/otlp/v1/traces" }).end() : reply.end(),
+  );
+  await send(receiver.url);
+  expect(receiver.seen).toEqual(["POST /v1/traces k", "POST /otlp/v1/traces k"]);
+  const other = await serve((_, reply) => reply.end());
+  for (const location of [`${other.url}/v1/traces`, "http://[", "/v1/traces"]) {
+    const moved = await serve((_, reply) => reply.writeHead(307, { location }).end());
+    await expect(send(moved.url)).rejects.toThrow("answered 307");
+  }
+  expect(other.seen).toEqual([]);
+});
+
+it("waits a moment when the receiver asks for no wait or one in the past", async () => {
+  for (const after of ["0", "", "-10"]) {
+    const receiver = await serve((_, reply) => reply.writeHead(429, { "retry-after": after }).end());
+    const start = performance.now();
+    await expect(send(receiver.url, 2)).rejects.toThrow("answered 429");
+    expect(performance.now() - start).toBeGreaterThan(400);
+  }
+});
