@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { nowNs } from "#base/clock.ts";
 import { type ConfiguredAges, configuredAgeMs, sweepRetention } from "#server/app/retention.ts";
@@ -108,5 +109,55 @@ describe("how long runs are kept where nobody set it", () => {
     } finally {
       await short.remove();
     }
+  });
+});
+
+describe("a run that goes on while old ones are removed", () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await createTestApp();
+  });
+  afterAll(() => app.remove());
+
+  const frame = (run: string, seq: number) =>
+    toFrame({ type: "status", seq, ts: 1_700_000_000_000_000, payload: { run_id: run, status: "running" } });
+  const send = async (path: string, ...frames: Buffer[]) =>
+    expect((await app.post(path, Buffer.concat(frames))).status).toBe(202);
+  const left = async () =>
+    ((await app.get("/api/v1/runs")).body as { runs: { id: string }[] }).runs.map(({ id }) => id);
+  /** Removes what came before now, asking about each order before it is carried out. */
+  const remove = (atNs: bigint, look = async (_: DeletionOrder) => {}) => {
+    const { collector } = app.app;
+    const order = (deletion: DeletionOrder) => look(deletion).then(() => orderDeletion(collector, deletion));
+    return sweepRetention(
+      { collector, ages: { retentionMs: 1, retentionByWorkspaceMs: {} }, order },
+      atNs + 1_000_000n,
+    );
+  };
+
+  test("stays, even if its newest records wait for the store", async () => {
+    await send("/v1/xtrack?wait=1", frame("a", 1));
+    const atNs = nowNs();
+    const removed = await app.app.collector.writer.betweenPlans(async () => {
+      await send("/v1/xtrack", frame("a", 2));
+      const under = remove(atNs);
+      await sleep(500);
+      return { under };
+    });
+    expect(await removed.under).toBe(0);
+    expect(await left()).toEqual(["a"]);
+  });
+
+  test("stays, even if a great many are removed before it", async () => {
+    const names = Array.from({ length: 250 }, (_, at) => `many${at}`);
+    await send("/v1/xtrack?wait=1", ...names.map((name) => frame(name, 1)));
+    let kept = "";
+    const count = await remove(nowNs(), async ({ runs }) => {
+      const first = new Set(runs.map(({ runId }) => runId));
+      kept ||= names.find((name) => !first.has(name)) ?? "";
+      await send("/v1/xtrack", frame(kept, 9));
+    });
+    expect(count).toBe(names.length);
+    expect(await left()).toEqual([kept]);
   });
 });

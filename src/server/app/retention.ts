@@ -2,9 +2,11 @@
 // records it in the audit. One of the collectors of a store does this at its start and every hour. A setting made through
 // the API overrides the configuration.
 
+import { once } from "node:events";
 import { nowNs as systemNowNs } from "#base/clock.ts";
 import type { Age } from "#config/kinds.ts";
 import type { Config } from "#config/settings.ts";
+import type { DeletedRun } from "#intake/changes.ts";
 import type { Receipt } from "#intake/sequencer.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import type { DeletionOrder } from "#server/collector/deletion.ts";
@@ -12,12 +14,15 @@ import { dropDeletedRows } from "#store/drop-deleted-rows.ts";
 import { takeLease } from "#store/lease.ts";
 import { prunePlaces } from "#store/prune-places.ts";
 import { readSettings, readWorkspaces } from "#store/reader/admin.ts";
+import type { GroupScope } from "#store/reader/group-scope.ts";
 import { readRunFacts } from "#store/reader/run-facts.ts";
 
 export interface RetentionOptions {
   readonly collector: Collector;
   readonly ages: ConfiguredAges;
   order(order: DeletionOrder): Promise<Receipt>;
+  /** Ends a wait for the store. */
+  readonly signal?: AbortSignal;
 }
 
 /** The configuration, for workspaces without a setting of their own. */
@@ -42,11 +47,14 @@ const placesNs = 26n * 3_600_000_000_000n;
 /** A deletion holds up intake, so a great many runs are deleted in several. */
 const runsAtOnce = 200;
 
-export function createRetention(options: RetentionOptions): Retention {
+export function createRetention(options: Omit<RetentionOptions, "signal">): Retention {
+  const closing = new AbortController();
+  const { signal } = closing;
   const sweep = (): Promise<void> =>
-    sweepForAll(options).catch((cause) =>
-      options.collector.tell("Old runs could not be removed; trying again in an hour.", cause),
-    );
+    sweepForAll({ ...options, signal }).catch((cause) => {
+      if (signal.aborted) return;
+      options.collector.tell("Old runs could not be removed; trying again in an hour.", cause);
+    });
   let under = sweep();
   const timer = setInterval(() => {
     under = under.then(sweep);
@@ -55,6 +63,7 @@ export function createRetention(options: RetentionOptions): Retention {
   return {
     async close() {
       clearInterval(timer);
+      closing.abort();
       await under;
     },
   };
@@ -101,23 +110,40 @@ async function readAges({
   return found;
 }
 
-async function deleteOlder(
-  { collector, order }: Pick<RetentionOptions, "collector" | "order">,
-  workspace: string,
-  oldestNs: bigint,
-): Promise<number> {
-  const old = (await readRunFacts(collector.store, { workspace })).filter(({ groups }) => {
-    const lastNs = groups.reduce((last, group) => (group.lastReceivedNs > last ? group.lastReceivedNs : last), 0n);
-    // A run that has only stored files has no such time, and stays.
-    return lastNs > 0n && lastNs < oldestNs;
-  });
-  for (let at = 0; at < old.length; at += runsAtOnce) {
-    const runs = old
-      .slice(at, at + runsAtOnce)
-      .map(({ runId, groups }) => ({ runId, groupKeys: groups.map((group) => group.groupKey) }));
-    // A run may go on while this is decided.
+async function deleteOlder(options: RetentionOptions, workspace: string, oldestNs: bigint): Promise<number> {
+  const { collector, order } = options;
+  let deleted = 0;
+  const found = await readOlder(options, { workspace }, oldestNs);
+  for (let at = 0; at < found.length; at += runsAtOnce) {
+    const groupKeys = found.slice(at, at + runsAtOnce).flatMap((run) => run.groupKeys);
+    // Those before took a while, in which a run may have gone on.
+    const runs = at === 0 ? found.slice(0, runsAtOnce) : await readOlder(options, { workspace, groupKeys }, oldestNs);
+    if (runs.length === 0) continue;
+    // It may still go on while this is decided.
     const { position } = await order({ workspace, runs, author: "retention", beforeNs: oldestNs });
     await collector.queryable(position);
+    deleted += runs.length;
   }
-  return old.length;
+  return deleted;
+}
+
+/** What was accepted by now counts, also what waits for the store. */
+async function readOlder(
+  { collector, signal }: RetentionOptions,
+  scope: GroupScope,
+  oldestNs: bigint,
+): Promise<DeletedRun[]> {
+  await (signal ? Promise.race([collector.drained(), aborted(signal)]) : collector.drained());
+  signal?.throwIfAborted();
+  const facts = await readRunFacts(collector.store, scope);
+  return facts.flatMap(({ runId, groups }) => {
+    const lastNs = groups.reduce((last, group) => (group.lastReceivedNs > last ? group.lastReceivedNs : last), 0n);
+    // A run that has only stored files has no such time, and stays.
+    const isOld = lastNs > 0n && lastNs < oldestNs;
+    return isOld ? [{ runId, groupKeys: groups.map((group) => group.groupKey) }] : [];
+  });
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
 }
