@@ -50,7 +50,7 @@ function* toApplied(
   const { spans, marks, snapshots } = batch;
   const rows = { spans, marks, snapshots };
   const faults = outcome.isRepeat ? [] : [...batch.faults, ...toConflicts(outcome.faults, input)];
-  const state = [...outcome.changes, ledgerRow(input, batch, outcome.contentHash, outcome.groupKey)];
+  const state = [...outcome.changes, ledgerRow(input, batch, outcome)];
   const counts = { accepted: outcome.accepted, duplicates: outcome.duplicates, faults };
   if (outcome.isRepeat) return { parts: [], state, ...counts };
   yield* stampRows(rows, { groupKey: outcome.groupKey, receivedNs: input.receivedNs, position });
@@ -93,7 +93,12 @@ function toConflicts(found: readonly Fault[], input: ArrivedBody): Fault[] {
   return faults.toArray(toRestFault);
 }
 
-function ledgerRow(input: ArrivedBody, batch: CirronBatch, contentHash: string, groupKey: string): StateChange {
+/** Of a repeat, when and where the first one came stays: by that its rows are found again. */
+function ledgerRow(
+  input: ArrivedBody,
+  batch: CirronBatch,
+  { contentHash, groupKey, repeated }: CirronOutcome,
+): StateChange {
   return {
     table: "cirron_batches",
     row: {
@@ -101,9 +106,9 @@ function ledgerRow(input: ArrivedBody, batch: CirronBatch, contentHash: string, 
       batch_id: batch.batchId,
       source: input.source,
       content_hash: contentHash,
-      group_key: groupKey,
-      run_override: input.runOverride ?? "",
-      received_ns: input.receivedNs,
+      group_key: repeated?.groupKey ?? groupKey,
+      run_override: input.runOverride ?? repeated?.runOverride ?? "",
+      received_ns: repeated?.receivedNs ?? input.receivedNs,
       sdk_version: batch.sdkVersion,
       created_ns: batch.createdNs,
       spans: batch.spans.span_id.length,

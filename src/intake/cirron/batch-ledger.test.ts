@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BatchLedger } from "./batch-ledger.ts";
 
-const batch = { contentHash: "hash", groupKey: "default/c/one" };
+const batch = { contentHash: "hash", groupKey: "default/c/one", source: "", runOverride: "", receivedNs: 1n };
 
 function fill(ledger: BatchLedger, from: number, count: number): void {
   for (let at = from; at < from + count; at++) ledger.add(`batch ${at}`, batch, at);

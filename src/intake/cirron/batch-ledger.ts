@@ -5,10 +5,15 @@
 import type { ServerNs } from "#base/clock.ts";
 import { TextFilter } from "#base/text-filter.ts";
 
+/** Of its first arrival. */
 export interface KnownBatch {
   readonly contentHash: string;
-  /** A key of the component that its rows are in. */
+  /** The key that its rows are stored under. */
   readonly groupKey: string;
+  readonly source: string;
+  /** '' when the request named no run. */
+  readonly runOverride: string;
+  readonly receivedNs: ServerNs;
 }
 
 interface KeptBatch extends KnownBatch {

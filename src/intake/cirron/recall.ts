@@ -5,6 +5,7 @@
 import { toIdWords } from "#intake/id-map.ts";
 import { parseGroupKey } from "#model/group-key.ts";
 import type { NearQuestion } from "./away-components.ts";
+import type { KnownBatch } from "./batch-ledger.ts";
 import type { Component } from "./component.ts";
 import type { ComponentRow } from "./component-state.ts";
 import { fromStateRow } from "./component-state.ts";
@@ -28,10 +29,8 @@ export interface StoredRow {
   readonly parentId: string | null;
 }
 
-export interface StoredBatch {
+export interface StoredBatch extends KnownBatch {
   readonly batchId: string;
-  readonly contentHash: string;
-  readonly groupKey: string;
 }
 
 /** What the store knows of Cirron rows. Every answer waits for a store that is away. */
@@ -80,7 +79,7 @@ export async function recall(
   for (const component of components) takeComponent(state, component);
   takeRows(state, needs.ids, groupsOf, rows);
   if (needs.near !== null) state.away.cover(needs.facts, needs.near);
-  for (const { batchId, contentHash, groupKey } of batches) state.ledger.recall(batchId, { contentHash, groupKey });
+  for (const { batchId, ...batch } of batches) state.ledger.recall(batchId, batch);
   // What another id's key led to and is not there is as new as what nothing led to.
   for (const asked of needs.ids) if (!isKnown(state, asked)) cleared.names.add(clearedName(asked));
   cleared.batch = true;

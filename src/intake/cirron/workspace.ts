@@ -43,6 +43,8 @@ export interface CirronOutcome {
   readonly isRepeat: boolean;
   /** Of the first batch with this id. */
   readonly contentHash: string;
+  /** The first one, if this one repeats it and came from the same source. */
+  readonly repeated: KnownBatch | null;
   readonly changes: StateChange[];
   /** The ids that are known from now on, so that they are found in the store when memory has let them go. */
   readonly ids: Rows<"cirron_ids">;
@@ -130,7 +132,7 @@ export class CirronWorkspace {
     const known = this.ledger.get(batchId);
     const home = known === undefined ? undefined : this.components.ofKey(known.groupKey);
     if (known !== undefined && home !== undefined && known.contentHash === contentHash)
-      return this.repeat(arrival, home);
+      return this.repeat(arrival, home, known);
     const ownKey = formatGroupKey(this.workspace, groupKinds.cirronBatch, batchId);
     // A batch id that arrives again with other content goes on where its first copy is, whose key may be this very one.
     const start =
@@ -160,10 +162,12 @@ export class CirronWorkspace {
     component.generation = this.recent.generation;
     yield* this.components.indexInSteps(at);
     this.recent.note(arrival.position);
-    if (home === undefined) this.ledger.add(batchId, { contentHash, groupKey: nameOf(component) }, arrival.position);
     const { faults } = taken;
     if (home !== undefined && (taken.accepted > 0 || faults.length > 0)) faults.unshift(reusedBatch(batchId));
     const groupKey = nameOf(component);
+    const { source, runOverride, receivedNs } = arrival;
+    const first = { contentHash, groupKey, source, runOverride: runOverride ?? "", receivedNs };
+    if (home === undefined) this.ledger.add(batchId, first, arrival.position);
     taken.ids.group_key.padTo(taken.ids.id_key.length, groupKey);
     return {
       groupKey,
@@ -173,6 +177,7 @@ export class CirronWorkspace {
       faults,
       isRepeat: false,
       contentHash: known?.contentHash ?? contentHash,
+      repeated: null,
       changes: this.tell([at], arrival),
       ids: taken.ids,
     };
@@ -257,7 +262,7 @@ export class CirronWorkspace {
     return changes;
   }
 
-  private repeat(arrival: CirronArrival, at: number): CirronOutcome {
+  private repeat(arrival: CirronArrival, at: number, known: KnownBatch): CirronOutcome {
     const component = this.components.get(at);
     component.sources.add(arrival.source);
     component.imported ||= arrival.imported;
@@ -272,6 +277,7 @@ export class CirronWorkspace {
       faults: [],
       isRepeat: true,
       contentHash: arrival.contentHash,
+      repeated: known.source === arrival.source ? known : null,
       changes: this.tell([at], arrival),
       ids: createRows("cirron_ids"),
     };

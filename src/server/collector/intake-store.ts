@@ -34,6 +34,9 @@ export function createIntakeStore(store: Store, limits: IntakeLimits): IntakeSto
           batchId: row.batch_id,
           contentHash: row.content_hash,
           groupKey: row.group_key,
+          source: row.source,
+          runOverride: row.run_override,
+          receivedNs: row.received_ns,
         }));
       }),
     readGroups: (groupKeys) => untilDone(() => readStoredGroups(store, groupKeys)),

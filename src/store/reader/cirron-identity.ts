@@ -19,6 +19,7 @@ import {
   readRows,
   readValue,
   senderNs,
+  serverNs,
   streamRows,
   text,
   word,
@@ -103,7 +104,14 @@ function clamp(ns: bigint): bigint {
 }
 
 /** Without what clients say beside the rows, which may be long. */
-const batchRow = { batch_id: text, source: text, content_hash: text, group_key: text, run_override: text };
+const batchRow = {
+  batch_id: text,
+  source: text,
+  content_hash: text,
+  group_key: text,
+  run_override: text,
+  received_ns: serverNs,
+};
 
 function readBatchesWhere(store: Store, where: string, params: Record<string, ParamValue>) {
   const columns = Object.keys(batchRow).join(", ");
@@ -111,8 +119,9 @@ function readBatchesWhere(store: Store, where: string, params: Record<string, Pa
   return readRows(store, batchRow, { sql, params });
 }
 
+/** The first of each id comes first. */
 export function readBatches(store: Store, workspace: string, ids: readonly string[]) {
-  const where = "workspace = {workspace:String} AND batch_id IN {ids:Array(String)}";
+  const where = "workspace = {workspace:String} AND batch_id IN {ids:Array(String)} ORDER BY received_ns";
   return readBatchesWhere(store, where, { workspace, ids });
 }
 
@@ -181,9 +190,9 @@ export async function readComponentHours(store: Store, untilNs: bigint, hoursMax
   return span === null || span.longest > hoursMax ? null : span.hours;
 }
 
-/** The ids of the batches that came since. */
+/** The ids of the batches that came since, maybe not for the first time. */
 export function readBatchIdsSince(store: Store, sinceNs: bigint) {
-  const sql = `SELECT DISTINCT workspace, batch_id FROM ${store.database}.cirron_batches WHERE received_ns > {since:Int64}`;
+  const sql = `SELECT DISTINCT workspace, batch_id FROM ${store.database}.cirron_batches WHERE version > {since:Int64}`;
   return readRows(store, { workspace: text, batch_id: text }, { sql, params: { since: sinceNs } });
 }
 
