@@ -10,7 +10,7 @@ import { type FoundFile, newline, type ReaderOptions, sendBytes } from "#protoco
 import type { Sender } from "./sender.ts";
 
 interface Line extends ExportHead {
-  readonly edit?: Parameters<Sender["editRun"]>[1] | null;
+  readonly edit?: Parameters<Sender["editRun"]>[2] | null;
   readonly fault?: HistoryFault;
   readonly step?: HistoryStep;
   readonly key?: string;
@@ -52,10 +52,11 @@ export class ExportReader extends LineReader {
     await this.flush();
     if (this.edits.length === 0 && this.history.size === 0) return;
     const { sender } = this;
+    const { path } = this.file;
     // A run can be edited once it is there.
     await sender.settle();
-    for (const [run, edit] of this.edits) await sender.editRun(run, edit);
-    for (const [run, { faults, commands }] of this.history) await sender.tellHistory(run, { faults, commands });
+    for (const [run, edit] of this.edits) await sender.editRun(path, run, edit);
+    for (const [run, { faults, commands }] of this.history) await sender.tellHistory(path, run, { faults, commands });
   }
 
   protected async take(lines: Buffer): Promise<void> {
@@ -94,7 +95,7 @@ export class ExportReader extends LineReader {
     if (known.chars < historyCharsMax || known.commands.length > 0) return;
     await this.flush();
     await this.sender.settle();
-    await this.sender.tellHistory(run, { faults: known.faults });
+    await this.sender.tellHistory(this.file.path, run, { faults: known.faults });
     this.history.delete(run);
   }
 

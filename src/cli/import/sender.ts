@@ -19,9 +19,9 @@ import { addAnswer, createTotals, type ImportTotals, noteFault } from "./totals.
 export interface Sender extends RecordSender {
   readonly totals: ImportTotals;
   sendArtifact(file: string, run: string, name: string, read: ReadBytes): Promise<void>;
-  editRun(run: string, edit: BodyOf<"patchRun">): Promise<void>;
+  editRun(file: string, run: string, edit: BodyOf<"patchRun">): Promise<void>;
   /** What an export has of a run besides its records. */
-  tellHistory(run: string, history: BodyOf<"runHistory">): Promise<void>;
+  tellHistory(file: string, run: string, history: BodyOf<"runHistory">): Promise<void>;
   /** Resolves when everything sent was answered and can be queried. */
   settle(): Promise<void>;
 }
@@ -55,6 +55,15 @@ export function createSender({ client, runId, imported, onBytes, patience }: Sen
       totals.blobs++;
     } catch (error) {
       noteRefused(error, file);
+    }
+  };
+  /** Of a run whose records may not have come: its file was cut, or the server refused them. */
+  const tell = async (file: string, run: string, ask: () => Promise<unknown>) => {
+    try {
+      await patiently(ask);
+    } catch (error) {
+      if (!(error instanceof ApiError) || (error.status !== 404 && !isRefused(error))) throw error;
+      note({ file, code: error.answer.code, message: `edits and history of ${run} are left out: ${error.message}` });
     }
   };
   const post = async (shipment: Shipment, bytes: Uint8Array): Promise<unknown> => {
@@ -91,12 +100,10 @@ export function createSender({ client, runId, imported, onBytes, patience }: Sen
       takeFile(file, () =>
         client.open("putArtifact", { params: { run: runId ?? run, name } }, { raw: { bytes: read() } }),
       ),
-    editRun: async (run, edit) => {
-      await client.call("patchRun", { params: { id: runId ?? run }, body: edit });
-    },
-    tellHistory: async (run, history) => {
-      await client.call("runHistory", { params: { id: runId ?? run }, body: history });
-    },
+    editRun: (file, run, edit) =>
+      tell(file, run, () => client.call("patchRun", { params: { id: runId ?? run }, body: edit })),
+    tellHistory: (file, run, history) =>
+      tell(file, run, () => client.call("runHistory", { params: { id: runId ?? run }, body: history })),
     settle: async () => {
       await whenIdle();
       await patiently(() => client.call("readyz", { query: { drained: "1" } }));
