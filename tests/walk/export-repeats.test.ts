@@ -47,3 +47,11 @@ test("each batch is exported as it was sent, though it came again", async () => 
   for (const text of texts) expect((await app.post("/v1/traces", text)).status).toBe(202);
   expect(await exported()).toEqual(expected);
 });
+
+test("batches that come at once are told apart", async () => {
+  const many = Array.from({ length: 40 }, (_, at) => [`at once ${at}`, [span(`o${at}`, "a", at)]] as const);
+  const taken = await Promise.all(many.map(([id, spans]) => app.post("/v1/traces", toBatchText(id, spans))));
+  expect(taken.map(({ status }) => status)).toEqual(many.map(() => 202));
+  const expected = many.map(([id, spans]) => [hex(id), undefined, spans.map((one) => hex(one.id))]).sort();
+  expect((await exported()).filter((batch) => (batch as unknown[])[1] === undefined)).toEqual(expected);
+});
