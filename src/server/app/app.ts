@@ -55,6 +55,7 @@ import { hooksOf } from "./collector-hooks.ts";
 import { EventRate } from "./event-rate.ts";
 import { createHealth } from "./health.ts";
 import { JustDeleted } from "./just-deleted.ts";
+import { removeLeftFiles } from "./left-files.ts";
 import { configuredAgeMs, createRetention } from "./retention.ts";
 import { openRooms } from "./rooms.ts";
 import { createStoreTimes } from "./store-times.ts";
@@ -96,6 +97,7 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
     listeners: [commands.listener],
     wrapStore: times.wrap,
   });
+  await removeLeftFiles(config.dataDir);
   const closers: Closer[] = [(leftMs) => collector.close(leftMs - closeMsMin), async () => memory.close()];
   try {
     const peering = await meetPeers({ collector, config, log, metrics });
