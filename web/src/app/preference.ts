@@ -1,8 +1,9 @@
 // Choices a person makes once, kept in this browser. Every component that reads one follows its changes.
 
 import { useCallback, useSyncExternalStore } from "react";
+import { createListeners } from "../part/listeners.ts";
 
-const listeners = new Set<() => void>();
+const { subscribe, tell } = createListeners();
 const prefix = "tributary.";
 
 function read(name: string): string | null {
@@ -20,12 +21,7 @@ export function setPreference(name: string, value: string): void {
   } catch {
     return;
   }
-  for (const listener of listeners) listener();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  tell();
 }
 
 export function usePreference<T extends string>(

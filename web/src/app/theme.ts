@@ -2,6 +2,7 @@
 
 import { useEffect, useSyncExternalStore } from "react";
 import type { Theme } from "../chart/colour.ts";
+import { createListeners } from "../part/listeners.ts";
 import { usePreference } from "./preference.ts";
 
 export const themeChoices = ["system", "light", "dark"] as const;
@@ -14,18 +15,12 @@ export type ThemeChoice = (typeof themeChoices)[number];
 function followMedia(text: string) {
   const query = window.matchMedia(text);
   let isMet = query.matches;
-  const listeners = new Set<() => void>();
+  const { subscribe, tell } = createListeners();
   query.addEventListener("change", ({ matches }) => {
     isMet = matches;
-    for (const changed of listeners) changed();
+    tell();
   });
-  return {
-    subscribe(changed: () => void): () => void {
-      listeners.add(changed);
-      return () => void listeners.delete(changed);
-    },
-    isMet: () => isMet,
-  };
+  return { subscribe, isMet: () => isMet };
 }
 
 const system = followMedia("(prefers-color-scheme: dark)");

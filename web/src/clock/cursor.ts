@@ -3,6 +3,7 @@
 // pinned is the cursor until it is freed, wherever the pointer goes.
 
 import { useSyncExternalStore } from "react";
+import { createListeners } from "../part/listeners.ts";
 import type { TimeWindow } from "./window.ts";
 
 export interface Cursor {
@@ -17,7 +18,7 @@ export interface Cursor {
 
 let current: Cursor | null = null;
 let pinned: Cursor | null = null;
-const listeners = new Set<() => void>();
+const listeners = createListeners();
 let scheduled = false;
 
 export function setCursor(next: Cursor | null): void {
@@ -42,7 +43,7 @@ function tell(): void {
   scheduled = true;
   requestAnimationFrame(() => {
     scheduled = false;
-    for (const listener of listeners) listener();
+    listeners.tell();
   });
 }
 
@@ -50,10 +51,7 @@ export function getCursor(): Cursor | null {
   return pinned ?? current;
 }
 
-export function onCursor(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const onCursor = listeners.subscribe;
 
 export function useCursor(): Cursor | null {
   return useSyncExternalStore(onCursor, getCursor);

@@ -2,6 +2,7 @@
 // from the last event it saw, and tells listeners how it is doing.
 
 import type { LiveEvent, LiveEventName } from "#api/contract/live.ts";
+import { createListeners } from "../part/listeners.ts";
 import { urlOf } from "./client.ts";
 
 export type LiveState = "connecting" | "open" | "waiting";
@@ -18,18 +19,8 @@ export interface LiveSnapshot {
 
 type Listener = (event: LiveEvent) => void;
 
-const names: readonly LiveEventName[] = [
-  "hello",
-  "run",
-  "changed",
-  "metrics",
-  "logs",
-  "command",
-  "alert",
-  "gone",
-  "skipped",
-  "stats",
-];
+const rowNames = ["metrics", "logs", "command", "alert"] as const;
+const names: readonly LiveEventName[] = ["hello", "run", "changed", ...rowNames, "gone", "skipped", "stats"];
 const retryMsMax = 15_000;
 /** A browser opens few connections to one server, so a page that nobody sees gives its own back after a while. */
 const hiddenMs = 30_000;
@@ -51,7 +42,7 @@ const unknown: LiveSnapshot = { state: "connecting", eventsPerSecond: 0, waiting
 
 export function createLiveStream(): LiveStream {
   const hearers = createHearers();
-  const watchers = new Set<() => void>();
+  const watchers = createListeners();
   let run: string | null = null;
   let source: { close(): void } | null = null;
   let lastId = "";
@@ -62,7 +53,7 @@ export function createLiveStream(): LiveStream {
   function update(part: Partial<LiveSnapshot>): void {
     const sinceMs = part.state !== undefined && part.state !== current.state ? Date.now() : current.sinceMs;
     current = { ...current, ...part, sinceMs };
-    for (const watcher of watchers) watcher();
+    watchers.tell();
   }
 
   function receive(name: LiveEventName, message: MessageEvent<string>): void {
@@ -115,10 +106,7 @@ export function createLiveStream(): LiveStream {
       open();
     },
     listen: hearers.listen,
-    subscribe(changed) {
-      watchers.add(changed);
-      return () => watchers.delete(changed);
-    },
+    subscribe: watchers.subscribe,
     snapshot: () => current,
     close() {
       unwatch();

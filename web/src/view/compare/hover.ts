@@ -4,6 +4,7 @@
 import { useSyncExternalStore } from "react";
 import type { PlotSeries } from "../../chart/plot-data.ts";
 import { nearestIndex } from "../../chart/scale.ts";
+import { createListeners } from "../../part/listeners.ts";
 
 export interface HoverRow {
   readonly run: string;
@@ -20,21 +21,15 @@ export interface Hover {
 }
 
 let current: Hover | null = null;
-const listeners = new Set<() => void>();
+const { subscribe, tell } = createListeners();
 
 export function setHover(hover: Hover | null): void {
   current = hover;
-  for (const listener of listeners) listener();
+  tell();
 }
 
 export function useHover(): Hover | null {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => current,
-  );
+  return useSyncExternalStore(subscribe, () => current);
 }
 
 /** The positions a moment of the shared cursor stands for: those of the row it was taken from. */
