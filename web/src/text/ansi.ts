@@ -18,17 +18,18 @@ const names = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "wh
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what these codes begin with.
 const codes = /\u001b(?:\[([0-9;:]*)([@-~])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\^_])/g;
 
-interface Pen {
-  colour: string;
-  bold: boolean;
-  faint: boolean;
-  italic: boolean;
-  underline: boolean;
-}
+const plain = { colour: "", bold: false, faint: false, italic: false, underline: false };
+type Pen = typeof plain;
+
+/** What a code changes by itself. */
+const changes: Readonly<Record<number, Partial<Pen>>> = {
+  ...{ 0: plain, 1: { bold: true }, 2: { faint: true }, 3: { italic: true }, 4: { underline: true } },
+  ...{ 22: { bold: false, faint: false }, 23: { italic: false }, 24: { underline: false }, 39: { colour: "" } },
+};
 
 export function parseAnsi(line: string): StyledText {
   if (!line.includes("\u001b")) return { text: line, ranges: [] };
-  const pen: Pen = { colour: "", bold: false, faint: false, italic: false, underline: false };
+  const pen = { ...plain };
   const ranges: StyledRange[] = [];
   let text = "";
   let at = 0;
@@ -48,30 +49,16 @@ export function parseAnsi(line: string): StyledText {
 }
 
 function styleOf(pen: Pen): string {
-  return [
-    pen.colour === "" ? "" : `ansi-${pen.colour}`,
-    pen.bold ? "ansi-bold" : "",
-    pen.faint ? "ansi-faint" : "",
-    pen.italic ? "ansi-italic" : "",
-    pen.underline ? "ansi-underline" : "",
-  ]
-    .filter((part) => part !== "")
-    .join(" ");
+  const { colour, ...marks } = pen;
+  const words = [colour, ...Object.entries(marks).flatMap(([word, isOn]) => (isOn ? [word] : []))];
+  return words.flatMap((word) => (word === "" ? [] : [`ansi-${word}`])).join(" ");
 }
 
 function setPen(pen: Pen, numbers: readonly number[]): void {
   for (let i = 0; i < numbers.length; i++) {
     const code = numbers[i] ?? 0;
-    if (code === 0) Object.assign(pen, { colour: "", bold: false, faint: false, italic: false, underline: false });
-    else if (code === 1) pen.bold = true;
-    else if (code === 2) pen.faint = true;
-    else if (code === 3) pen.italic = true;
-    else if (code === 4) pen.underline = true;
-    else if (code === 22) Object.assign(pen, { bold: false, faint: false });
-    else if (code === 23) pen.italic = false;
-    else if (code === 24) pen.underline = false;
-    else if (code === 39) pen.colour = "";
-    else if (code >= 30 && code <= 37) pen.colour = names[code - 30] ?? "";
+    Object.assign(pen, changes[code]);
+    if (code >= 30 && code <= 37) pen.colour = names[code - 30] ?? "";
     else if (code >= 90 && code <= 97) pen.colour = names[code - 90] ?? "";
     else if (code === 38 || code === 48) {
       const { colour, used } = extended(numbers.slice(i + 1));

@@ -1,7 +1,7 @@
 // A launch as a grid over two of its parameters.
 
 import type { LaunchAnswer, LaunchCell } from "#api/contract/launch.ts";
-import { extentOf } from "../../chart/scale.ts";
+import { extentOf, shareOfRange } from "../../chart/scale.ts";
 import { toNumber } from "../../text/format-number.ts";
 
 export interface Grid {
@@ -22,28 +22,15 @@ export function orderValues(values: Iterable<string>): string[] {
 }
 
 export function toGrid(cells: readonly LaunchCell[], x: string | null, y: string | null): Grid {
-  const read = (cell: LaunchCell, axis: string | null) => (axis === null ? "" : (cell.context[axis] ?? null));
-  const placed = new Map<string, LaunchCell[]>();
-  const unplaced: LaunchCell[] = [];
-  const columns: string[] = [];
-  const rows: string[] = [];
-  for (const cell of cells) {
-    const column = read(cell, x);
-    const row = read(cell, y);
-    if (column === null || row === null) {
-      unplaced.push(cell);
-      continue;
-    }
-    columns.push(column);
-    rows.push(row);
-    const key = `${row}\n${column}`;
-    placed.set(key, [...(placed.get(key) ?? []), cell]);
-  }
+  const read = (cell: LaunchCell, axis: string | null) => (axis === null ? "" : cell.context[axis]);
+  const isPlaced = (cell: LaunchCell) => read(cell, x) !== undefined && read(cell, y) !== undefined;
+  const placed = cells.filter(isPlaced);
+  const byPlace = Map.groupBy(placed, (cell) => `${read(cell, y)}\n${read(cell, x)}`);
   return {
-    columns: orderValues(columns),
-    rows: orderValues(rows),
-    unplaced,
-    cellsAt: (row, column) => placed.get(`${row}\n${column}`) ?? [],
+    columns: orderValues(placed.map((cell) => read(cell, x) ?? "")),
+    rows: orderValues(placed.map((cell) => read(cell, y) ?? "")),
+    unplaced: cells.filter((cell) => !isPlaced(cell)),
+    cellsAt: (row, column) => byPlace.get(`${row}\n${column}`) ?? [],
   };
 }
 
@@ -64,7 +51,7 @@ export function heatOf(
     const value = read(cell);
     if (value === null) return null;
     if (range === null || !Number.isFinite(value)) return { value, share: Number.NaN };
-    return { value, share: range.max === range.min ? 0.5 : (value - range.min) / (range.max - range.min) };
+    return { value, share: range.max === range.min ? 0.5 : shareOfRange(range, value) };
   };
 }
 

@@ -14,12 +14,7 @@ export function toGridRows(
   closed: ReadonlySet<string>,
 ): GridRow[] {
   if (groups === undefined) return runs.map((run) => ({ kind: "run", run }));
-  const byGroup = new Map<string, RunSummary[]>();
-  for (const run of runs) {
-    const list = byGroup.get(run.group ?? "");
-    if (list === undefined) byGroup.set(run.group ?? "", [run]);
-    else list.push(run);
-  }
+  const byGroup = Map.groupBy(runs, (run) => run.group ?? "");
   return groups.flatMap((group): GridRow[] => {
     const open = !closed.has(group.value);
     const inside = open ? (byGroup.get(group.value) ?? []) : [];
