@@ -3,6 +3,7 @@
 import type { ComponentProps, ReactNode } from "react";
 import { IconButton } from "./button.tsx";
 import { Answer } from "./notice.tsx";
+import { Table } from "./table.tsx";
 
 interface PanelProps {
   readonly title: string;
@@ -40,6 +41,20 @@ export function AnswerPanel<T>({
       <Answer of={of} rows={rows}>
         {children}
       </Answer>
+    </Panel>
+  );
+}
+
+/** A panel that is a table; nothing where that has no rows. */
+export function TablePanel<Row>({
+  title,
+  label,
+  ...table
+}: Pick<PanelProps, "title" | "label"> & Omit<ComponentProps<typeof Table<Row>>, "label">) {
+  if (table.rows.length === 0 && table.none === undefined) return null;
+  return (
+    <Panel title={title} label={label ?? title}>
+      <Table {...table} />
     </Panel>
   );
 }

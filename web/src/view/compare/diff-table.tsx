@@ -5,8 +5,7 @@ import type { CompareAnswer } from "#api/contract/compare.ts";
 import type { Float } from "#api/contract/scalar.ts";
 import { smallestOf } from "#base/extremes.ts";
 import { Name } from "../../part/name.tsx";
-import { Panel } from "../../part/panel.tsx";
-import { Table } from "../../part/table.tsx";
+import { TablePanel } from "../../part/panel.tsx";
 import { decimalsOfColumn, formatDecimals, formatFloat } from "../../text/format-number.ts";
 import { useCompare } from "./use-comparison.ts";
 
@@ -95,7 +94,7 @@ export function DiffTables() {
           </tbody>
         </table>
       </section>
-      {compare.divergence.length === 0 ? null : <Divergence compare={compare} />}
+      <Divergence compare={compare} />
     </div>
   );
 }
@@ -112,21 +111,21 @@ function finite(values: CompareAnswer["metrics"][number]["last"]): number[] {
 function Divergence({ compare }: { readonly compare: CompareAnswer }) {
   const names = new Map(compare.runs.map((run) => [run.id, run.name]));
   return (
-    <Panel title={`where they leave ${compare.runs[0]?.name}`} label="Point of divergence">
-      <Table
-        rows={compare.divergence}
-        keyOf={(row) => `${row.key} ${row.phase} ${row.run}`}
-        columns={[
-          { cell: (row) => names.get(row.run) ?? row.run },
-          { cell: (row) => `${row.key} ${row.phase}`, look: "muted" },
-          {
-            cell: ({ step, value, reference }) =>
-              step === null
-                ? "never beyond noise"
-                : `step ${step}: ${formatFloat(value)} against ${formatFloat(reference)}`,
-          },
-        ]}
-      />
-    </Panel>
+    <TablePanel
+      title={`where they leave ${compare.runs[0]?.name}`}
+      label="Point of divergence"
+      rows={compare.divergence}
+      keyOf={(row) => `${row.key} ${row.phase} ${row.run}`}
+      columns={[
+        { cell: (row) => names.get(row.run) ?? row.run },
+        { cell: (row) => `${row.key} ${row.phase}`, look: "muted" },
+        {
+          cell: ({ step, value, reference }) =>
+            step === null
+              ? "never beyond noise"
+              : `step ${step}: ${formatFloat(value)} against ${formatFloat(reference)}`,
+        },
+      ]}
+    />
   );
 }

@@ -9,9 +9,9 @@ import { Button } from "../../part/button.tsx";
 import { Facts } from "../../part/facts.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Answer } from "../../part/notice.tsx";
-import { AnswerPanel, Page, Panel } from "../../part/panel.tsx";
+import { AnswerPanel, Page, Panel, TablePanel } from "../../part/panel.tsx";
 import { RunLink } from "../../part/run-link.tsx";
-import { Alarming, Table } from "../../part/table.tsx";
+import { Alarming } from "../../part/table.tsx";
 import { When } from "../../part/when.tsx";
 import { countOf, formatBytes, formatCount, formatNumber, formatSi } from "../../text/format-number.ts";
 import { formatDuration } from "../../text/format-time.ts";
@@ -57,21 +57,20 @@ function Health({ health }: { readonly health: HealthAnswer }) {
           values={history.waiting_bytes}
         />
       </div>
-      <Panel title="by protocol">
-        <Table
-          rows={health.protocols}
-          keyOf={(row) => row.protocol}
-          columns={[
-            { head: "protocol", cell: (row) => row.protocol },
-            { head: "now", cell: (row) => `${formatSi(row.events_per_s)}/s`, look: "num" },
-            { head: "accepted", cell: (row) => formatCount(row.accepted), look: "num" },
-            { head: "duplicates", cell: (row) => formatCount(row.duplicates), look: "num" },
-            { head: "faults", cell: (row) => <Alarming count={row.faults} />, look: "num" },
-            { head: "refused", cell: (row) => <Alarming count={row.refused} />, look: "num" },
-            { head: "missing", cell: (row) => <Alarming count={row.missing} look="status-warn" />, look: "num" },
-          ]}
-        />
-      </Panel>
+      <TablePanel
+        title="by protocol"
+        rows={health.protocols}
+        keyOf={(row) => row.protocol}
+        columns={[
+          { head: "protocol", cell: (row) => row.protocol },
+          { head: "now", cell: (row) => `${formatSi(row.events_per_s)}/s`, look: "num" },
+          { head: "accepted", cell: (row) => formatCount(row.accepted), look: "num" },
+          { head: "duplicates", cell: (row) => formatCount(row.duplicates), look: "num" },
+          { head: "faults", cell: (row) => <Alarming count={row.faults} />, look: "num" },
+          { head: "refused", cell: (row) => <Alarming count={row.refused} />, look: "num" },
+          { head: "missing", cell: (row) => <Alarming count={row.missing} look="status-warn" />, look: "num" },
+        ]}
+      />
       <div className="columns health-facts">
         <Panel title="journal" body="">
           <Facts
@@ -139,29 +138,28 @@ function Tile({ title, value, values }: TileProps) {
 function Connections({ health }: { readonly health: HealthAnswer }) {
   const nameOf = useRunNames(health.connections.map(({ run }) => run));
   return (
-    <Panel title={`connected workers (${health.connections.length})`}>
-      <Table
-        rows={health.connections}
-        keyOf={(each) => each.id}
-        none="No worker is connected. Clients that post over HTTP are not listed."
-        columns={[
-          { head: "worker", cell: ({ worker }) => worker || <span className="muted">no worker id</span> },
-          {
-            head: "run",
-            cell: ({ run }) => (run === null ? "–" : <RunLink id={run}>{nameOf(run)}</RunLink>),
-          },
-          { head: "by", cell: ({ transport }) => transport, look: "muted" },
-          { head: "peer", cell: ({ peer }) => <code>{peer}</code> },
-          { head: "since", cell: ({ since_ns }) => <When ns={since_ns} /> },
-          { head: "events", cell: ({ events }) => formatCount(events), look: "num" },
-          { head: "bytes", cell: ({ bytes }) => formatBytes(bytes), look: "num" },
-          {
-            head: "commands",
-            cell: (each) => (each.accepts_commands ? "accepted" : <span className="muted">not asked for</span>),
-          },
-        ]}
-      />
-    </Panel>
+    <TablePanel
+      title={`connected workers (${health.connections.length})`}
+      rows={health.connections}
+      keyOf={(each) => each.id}
+      none="No worker is connected. Clients that post over HTTP are not listed."
+      columns={[
+        { head: "worker", cell: ({ worker }) => worker || <span className="muted">no worker id</span> },
+        {
+          head: "run",
+          cell: ({ run }) => (run === null ? "–" : <RunLink id={run}>{nameOf(run)}</RunLink>),
+        },
+        { head: "by", cell: ({ transport }) => transport, look: "muted" },
+        { head: "peer", cell: ({ peer }) => <code>{peer}</code> },
+        { head: "since", cell: ({ since_ns }) => <When ns={since_ns} /> },
+        { head: "events", cell: ({ events }) => formatCount(events), look: "num" },
+        { head: "bytes", cell: ({ bytes }) => formatBytes(bytes), look: "num" },
+        {
+          head: "commands",
+          cell: (each) => (each.accepts_commands ? "accepted" : <span className="muted">not asked for</span>),
+        },
+      ]}
+    />
   );
 }
 

@@ -5,7 +5,7 @@ import { hasTrait } from "#protocol/facts.ts";
 import { useRunApi, useRunClock, useRunMetrics } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { MetricName } from "../../part/name.tsx";
-import { AnswerPanel, Page, Panel } from "../../part/panel.tsx";
+import { AnswerPanel, Page, Panel, TablePanel } from "../../part/panel.tsx";
 import { RunLink } from "../../part/run-link.tsx";
 import { Alarming, Table } from "../../part/table.tsx";
 import { describeProblem } from "../../text/describe-problem.ts";
@@ -140,22 +140,21 @@ function Names({ name, list }: { readonly name: string; readonly list: readonly 
 
 function NonFinite() {
   const bad = useRunMetrics().filter(({ nan, pos_inf, neg_inf, odd }) => nan + pos_inf + neg_inf + odd > 0);
-  if (bad.length === 0) return null;
   return (
-    <Panel title="values that are not finite numbers" label="Values that are not finite">
-      <Table
-        rows={bad}
-        keyOf={(metric) => `${metric.phase} ${metric.key}`}
-        columns={[
-          { head: "metric", cell: (metric) => <MetricName metric={metric} /> },
-          { head: "NaN", cell: (metric) => formatCount(metric.nan), look: "num" },
-          { head: "+Inf", cell: (metric) => formatCount(metric.pos_inf), look: "num" },
-          { head: "−Inf", cell: (metric) => formatCount(metric.neg_inf), look: "num" },
-          { head: "no number", cell: (metric) => formatCount(metric.odd), look: "num" },
-          { head: "of points", cell: (metric) => formatCount(metric.count), look: "num" },
-        ]}
-      />
-    </Panel>
+    <TablePanel
+      title="values that are not finite numbers"
+      label="Values that are not finite"
+      rows={bad}
+      keyOf={(metric) => `${metric.phase} ${metric.key}`}
+      columns={[
+        { head: "metric", cell: (metric) => <MetricName metric={metric} /> },
+        { head: "NaN", cell: (metric) => formatCount(metric.nan), look: "num" },
+        { head: "+Inf", cell: (metric) => formatCount(metric.pos_inf), look: "num" },
+        { head: "−Inf", cell: (metric) => formatCount(metric.neg_inf), look: "num" },
+        { head: "no number", cell: (metric) => formatCount(metric.odd), look: "num" },
+        { head: "of points", cell: (metric) => formatCount(metric.count), look: "num" },
+      ]}
+    />
   );
 }
 

@@ -5,9 +5,9 @@ import { useRunApi, useRunClock } from "../../clock/run-clock.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { MetricName } from "../../part/name.tsx";
 import { Answer } from "../../part/notice.tsx";
-import { Page, Panel } from "../../part/panel.tsx";
+import { Page, Panel, TablePanel } from "../../part/panel.tsx";
 import { RunLink } from "../../part/run-link.tsx";
-import { Alarming, Table } from "../../part/table.tsx";
+import { Alarming } from "../../part/table.tsx";
 import { formatFloat } from "../../text/format-number.ts";
 import { formatClock, formatDuration, formatTime, toMs } from "../../text/format-time.ts";
 
@@ -52,9 +52,9 @@ function Found({ found, run }: { readonly found: PostMortem; readonly run: strin
         </Panel>
       )}
       {found.lines.length === 0 ? null : <Lines found={found} run={run} />}
-      {found.workers.length === 0 ? null : <Workers found={found} />}
-      {found.open.length === 0 ? null : <Open found={found} />}
-      {found.metrics.length === 0 ? null : <Metrics found={found} />}
+      <Workers found={found} />
+      <Open found={found} />
+      <Metrics found={found} />
     </>
   );
 }
@@ -78,67 +78,62 @@ function Lines({ found, run }: { readonly found: PostMortem; readonly run: strin
 
 function Workers({ found }: { readonly found: PostMortem }) {
   return (
-    <Panel title="last signs of life">
-      <Table
-        rows={found.workers}
-        keyOf={({ worker }) => worker}
-        columns={[
-          { head: "worker", cell: ({ worker }) => worker || "no worker id" },
-          { head: "last heard", cell: ({ last_ns }) => formatTime(toMs(last_ns)) },
-          {
-            head: "before the last",
-            cell: ({ behind_ns }) => (behind_ns === "0" ? "" : formatDuration(Number(behind_ns))),
-            look: "num",
-          },
-          { head: "step", cell: ({ last_step }) => last_step, look: "num" },
-          { head: "doing", cell: ({ doing }) => doing },
-        ]}
-      />
-    </Panel>
+    <TablePanel
+      title="last signs of life"
+      rows={found.workers}
+      keyOf={({ worker }) => worker}
+      columns={[
+        { head: "worker", cell: ({ worker }) => worker || "no worker id" },
+        { head: "last heard", cell: ({ last_ns }) => formatTime(toMs(last_ns)) },
+        {
+          head: "before the last",
+          cell: ({ behind_ns }) => (behind_ns === "0" ? "" : formatDuration(Number(behind_ns))),
+          look: "num",
+        },
+        { head: "step", cell: ({ last_step }) => last_step, look: "num" },
+        { head: "doing", cell: ({ doing }) => doing },
+      ]}
+    />
   );
 }
 
 function Open({ found }: { readonly found: PostMortem }) {
   return (
-    <Panel title="open when it died">
-      <Table
-        rows={found.open}
-        keyOf={({ id }) => id}
-        columns={[
-          {
-            head: "scope",
-            cell: ({ id, name }) => (
-              <span title={id}>{name || <span className="muted">never arrived itself</span>}</span>
-            ),
-          },
-          { head: "rank", cell: ({ rank }) => rank },
-          { head: "since", cell: ({ start_ns }) => (start_ns === null ? "" : formatClock(toMs(start_ns))) },
-          { head: "holds", cell: ({ holds }) => holds },
-        ]}
-      />
-    </Panel>
+    <TablePanel
+      title="open when it died"
+      rows={found.open}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          head: "scope",
+          cell: ({ id, name }) => <span title={id}>{name || <span className="muted">never arrived itself</span>}</span>,
+        },
+        { head: "rank", cell: ({ rank }) => rank },
+        { head: "since", cell: ({ start_ns }) => (start_ns === null ? "" : formatClock(toMs(start_ns))) },
+        { head: "holds", cell: ({ holds }) => holds },
+      ]}
+    />
   );
 }
 
 function Metrics({ found }: { readonly found: PostMortem }) {
   const oddOf = ({ nan, pos_inf, neg_inf }: PostMortem["metrics"][number]) => nan + pos_inf + neg_inf;
   return (
-    <Panel title="last metrics">
-      <Table
-        look="metrics-table"
-        rows={found.metrics}
-        keyOf={({ key, phase }) => `${phase} ${key}`}
-        columns={[
-          { head: "metric", cell: (metric) => <MetricName metric={metric} /> },
-          { head: "last", cell: ({ last }) => formatFloat(last), look: "num" },
-          { head: "step", cell: ({ last_step }) => last_step, look: "num" },
-          {
-            head: "not finite",
-            cell: (metric) => (oddOf(metric) === 0 ? "" : <Alarming count={oddOf(metric)} look="status-warn" />),
-            look: "num",
-          },
-        ]}
-      />
-    </Panel>
+    <TablePanel
+      title="last metrics"
+      look="metrics-table"
+      rows={found.metrics}
+      keyOf={({ key, phase }) => `${phase} ${key}`}
+      columns={[
+        { head: "metric", cell: (metric) => <MetricName metric={metric} /> },
+        { head: "last", cell: ({ last }) => formatFloat(last), look: "num" },
+        { head: "step", cell: ({ last_step }) => last_step, look: "num" },
+        {
+          head: "not finite",
+          cell: (metric) => (oddOf(metric) === 0 ? "" : <Alarming count={oddOf(metric)} look="status-warn" />),
+          look: "num",
+        },
+      ]}
+    />
   );
 }
