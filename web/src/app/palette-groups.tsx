@@ -47,7 +47,7 @@ interface EntryProps {
 
 function Entry({ value, icon, onSelect, children }: EntryProps) {
   return (
-    <Command.Item value={value} onSelect={onSelect}>
+    <Command.Item className="menu-item" value={value} onSelect={onSelect}>
       {icon === undefined ? null : <Icon name={icon} size={14} />}
       {children}
     </Command.Item>

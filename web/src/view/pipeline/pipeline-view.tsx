@@ -82,7 +82,7 @@ function Paper({ graph, placed, chosen, onChoose }: PaperProps) {
   const zoom = chosenZoom ?? (room.width === 0 ? 1 : Math.min(1, Math.max(0.5, (room.width - sidePx) / placed.width)));
   const longest = largestOf([1, ...graph.nodes.map((node) => node.wall_ms ?? 0)]);
   return (
-    <div ref={host} className="pipeline-scroll">
+    <div ref={host} className="pipeline-scroll grow">
       <Zoom zoom={zoom} isFit={chosenZoom === null} onZoom={setZoom} />
       <div style={{ width: placed.width * zoom + 48, height: placed.height * zoom + 48 }}>
         <div

@@ -42,7 +42,7 @@ function Flame({ boxes, focused, wanted, onFocus }: FlameProps) {
   const shown = at ?? boxes[0];
   const depth = boxes.reduce((most, box) => Math.max(most, box.depth), 0);
   return (
-    <section className="flame" aria-label="Flame graph of the window">
+    <section className="flame grow" aria-label="Flame graph of the window">
       <p className="row flame-words" aria-live="polite">
         {shown === undefined ? null : (
           <>

@@ -67,7 +67,7 @@ export function TimelineCanvas(props: CanvasProps) {
   return (
     <div
       ref={scroller}
-      className="timeline-scroll"
+      className="timeline-scroll grow"
       style={{ height: Math.max(180, height + rulerPx + 8) }}
       role="application"
       aria-label="Timeline. W and S zoom, A and D move, F fits, M marks the selected span as the window."
