@@ -50,7 +50,19 @@ class Turns {
     if (hasDataLoad) this.dataLoad = owner.open("data_load", span, { index: this.index });
   }
 
-  fetched(): void {
+  /** What the source gave for the turn. */
+  took<T>(item: IteratorResult<T>): IteratorResult<T> {
+    if (item.done) this.abandon();
+    else this.fetched();
+    return item;
+  }
+
+  failed(error: unknown): never {
+    this.abandon();
+    throw error;
+  }
+
+  private fetched(): void {
     this.index++;
     const { dataLoad } = this;
     if (dataLoad === null) return;
@@ -60,7 +72,7 @@ class Turns {
   }
 
   /** The source had nothing more: the turn that was prepared is forgotten. */
-  abandon(): void {
+  private abandon(): void {
     const { owner } = this.shape;
     if (this.dataLoad !== null) owner.discard(this.dataLoad);
     if (this.span !== null) owner.discard(this.span);
@@ -87,13 +99,9 @@ export function iterate<T>(items: Iterable<T>, shape: LoopShape): Iterable<T> {
         next() {
           turns.begin();
           try {
-            const item = source.next();
-            if (item.done) turns.abandon();
-            else turns.fetched();
-            return item;
+            return turns.took(source.next());
           } catch (error) {
-            turns.abandon();
-            throw error;
+            return turns.failed(error);
           }
         },
         return(value?: unknown) {
@@ -114,15 +122,8 @@ export function iterateAsync<T>(items: AsyncIterable<T>, shape: LoopShape): Asyn
         next() {
           turns.begin();
           return source.next().then(
-            (item) => {
-              if (item.done) turns.abandon();
-              else turns.fetched();
-              return item;
-            },
-            (error: unknown) => {
-              turns.abandon();
-              throw error;
-            },
+            (item) => turns.took(item),
+            (error: unknown) => turns.failed(error),
           );
         },
         async return(value?: unknown) {
