@@ -4,6 +4,8 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
+const timeoutMs = 40_000;
+
 export interface RawLoad {
   readonly requests: readonly Buffer[];
   readonly connections: number;
@@ -11,7 +13,6 @@ export interface RawLoad {
   readonly isFresh?: boolean;
   /** Requests a second over all connections; as fast as they are answered without it. */
   readonly perSecond?: number;
-  readonly timeoutMs?: number;
 }
 
 export interface RawResult {
@@ -34,7 +35,7 @@ export function toRequest(path: string, body: Buffer, headers: readonly string[]
 }
 
 export async function sendRaw(port: number, load: RawLoad): Promise<RawResult> {
-  const { requests, connections, isFresh = false, perSecond, timeoutMs = 40_000 } = load;
+  const { requests, connections, isFresh = false, perSecond } = load;
   const latenciesMs: number[] = [];
   let refused = 0;
   let next = 0;
