@@ -223,6 +223,26 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
     });
   });
 
+  test("headings of numbers stand above them, and a table of two columns gives its values room", async () => {
+    await walk(`/runs/${profiledRun}`, async (page) => {
+      const table = page.getByRole("region", { name: "metrics", exact: true });
+      await table.getByRole("cell", { name: "loss train" }).waitFor();
+      const edges = await page.evaluate<number[][]>(
+        `[...document.querySelectorAll(".metrics-table :is(th, td):nth-child(2)")].map((cell) => {
+          const text = document.createRange();
+          text.selectNodeContents(cell);
+          return [Math.round(text.getBoundingClientRect().right)];
+        })`,
+      );
+      expect(new Set(edges.flat()).size).toBe(1);
+    });
+    await walk(`/runs/${profiledRun}/params`, async (page) => {
+      const row = page.getByRole("region", { name: "environment" }).getByRole("row").first();
+      const [name, value] = [await boxOf(row.getByRole("cell").first()), await boxOf(row.getByRole("cell").last())];
+      expect(value.width).toBeGreaterThan(name.width);
+    });
+  });
+
   test("paper has dates, the screen says how long ago", async () => {
     await walk("/runs/swept-1/report", async (page) => {
       const time = page.getByRole("region", { name: "run", exact: true }).locator("time").first();

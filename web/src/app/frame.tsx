@@ -133,7 +133,7 @@ function LiveDot() {
         ? `live ${formatSi(live.eventsPerSecond)} ev/s`
         : "connecting";
   return (
-    <output className={`live no-print ${late || behind ? "late" : ""}`} aria-label="Live stream">
+    <output className={`small muted one-line live no-print ${late || behind ? "late" : ""}`} aria-label="Live stream">
       <i />
       <span className={late || behind ? "" : "live-rate"}>{text}</span>
     </output>

@@ -70,7 +70,7 @@ interface DetailsProps {
 /** More about what was chosen, beside it. */
 export function Details({ label, title, hint, onClose, children }: DetailsProps) {
   return (
-    <aside className="details" aria-label={label}>
+    <aside className="stack details" aria-label={label}>
       <header className="row">
         <h2 className="clip grow" title={hint}>
           {title}

@@ -154,7 +154,7 @@ function Legend({ names, colours, hidden, onChange }: LegendProps) {
         <button
           key={name}
           type="button"
-          className={hidden.has(i) ? "faded" : ""}
+          className={`small muted ${hidden.has(i) ? "faded" : ""}`}
           aria-pressed={!hidden.has(i)}
           onClick={() => isolate(i)}
         >

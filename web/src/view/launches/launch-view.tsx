@@ -168,7 +168,7 @@ function CellGrid({ launch, metric }: { readonly launch: LaunchAnswer; readonly 
                   <td key={column}>
                     {grid.cellsAt(row, column).map(box)}
                     {grid.cellsAt(row, column).length === 0 ? (
-                      <span className="cell cell-none" title="not in the plan" />
+                      <span className="small one-line cell cell-none" title="not in the plan" />
                     ) : null}
                   </td>
                 ))}
@@ -202,13 +202,19 @@ function CellBox({ cell, heat, best, metric }: CellBoxProps) {
   const style = colour === null ? {} : { background: colour, color: inkOn(colour) };
   if (cell.run === null) {
     return (
-      <span className="cell cell-missing" title={title}>
+      <span className="small one-line cell cell-missing" title={title}>
         #{cell.index}
       </span>
     );
   }
   return (
-    <Link to="/runs/$id" params={{ id: cell.run }} className={`cell status-${cell.status}`} style={style} title={title}>
+    <Link
+      to="/runs/$id"
+      params={{ id: cell.run }}
+      className={`small one-line cell status-${cell.status}`}
+      style={style}
+      title={title}
+    >
       {best ? <Icon name="star" size={12} /> : null}
       {text === "" ? cell.status : text}
     </Link>

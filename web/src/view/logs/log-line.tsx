@@ -36,7 +36,7 @@ export function LogLine({ row, startNs, gutter, search, stepped, onPin }: LogLin
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/noStaticElementInteractions: its time is a button that does the same.
     <div
-      className={`log-line ${near ? "near" : ""} ${brushed ? "brushed" : ""} ${isPinned ? "pinned" : ""}`}
+      className={`mono log-line ${near ? "near" : ""} ${brushed ? "brushed" : ""} ${isPinned ? "pinned" : ""}`}
       onPointerEnter={() => {
         setCursor({ t, from: "logs" });
         gutter.over(t);

@@ -61,7 +61,7 @@ function Event({ run, row, startNs }: { readonly run: string; readonly row: Even
     <div>
       <button
         type="button"
-        className="log-line"
+        className="mono log-line"
         style={{ width: "100%", background: "none" }}
         aria-expanded={open}
         onClick={() => setOpen(!open)}

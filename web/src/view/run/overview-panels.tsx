@@ -167,7 +167,7 @@ export function LastLines({ run }: { readonly run: Run }) {
     >
       <ol className="mono last-lines">
         {lines.map((line) => (
-          <li key={line.id} className={`level-${line.level}`}>
+          <li key={line.id} className={`row level-${line.level}`}>
             <time className="muted">{formatClock(toMs(line.ts_ns)).slice(0, 8)}</time>
             <span className="clip" title={line.msg.slice(0, 2000)}>
               {line.msg.slice(0, 500)}

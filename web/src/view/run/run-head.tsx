@@ -26,7 +26,7 @@ export function RunHead({ run }: { readonly run: Run }) {
   const branch = run.source["git_branch"] ?? run.source["branch"] ?? "";
   const place = describeEnv(run.env);
   return (
-    <header className="run-head">
+    <header className="row wrap run-head">
       <Status status={run.status} raw={run.status_raw} />
       <Progress run={run} />
       <span title={durationsText(run)}>

@@ -97,7 +97,7 @@ export function FilterBox({ value, fields, error, onChange }: FilterBoxProps) {
 /** What is wrong, with the character it is about. */
 function FilterError({ text, answer }: { readonly text: string; readonly answer: Refusal["answer"] }) {
   return (
-    <div className="filter-error" role="alert">
+    <div className="notice bad wrap filter-error" role="alert">
       {answer.at?.offset === undefined ? null : <Wrong text={text} at={answer.at} />}
       <span>{answer.message}</span>
       <span className="muted">{answer.hint}</span>

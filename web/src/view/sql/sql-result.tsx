@@ -46,7 +46,7 @@ export function SqlTable({ answer }: { readonly answer: SqlAnswer }) {
           {items.map((item) => (
             <tr key={item.key}>
               {answer.columns.map((column, i) => (
-                <td key={column.name} className={`${isNumber(column.type) ? "num" : ""} sql-cell`}>
+                <td key={column.name} className={`${isNumber(column.type) ? "num" : ""} mono sql-cell`}>
                   <Value value={answer.rows[item.index]?.[i]} isRun={runColumns.has(column.name)} />
                 </td>
               ))}

@@ -76,7 +76,7 @@ export function SqlView() {
       <div className="column">
         <div className="stack sql-ask">
           <SqlEditor value={text} schema={schema.data} invalid={run.error !== null} onChange={setText} onRun={ask} />
-          <div className="row">
+          <div className="row wrap">
             <Button look="primary" disabled={run.isPending || text.trim() === ""} onClick={ask}>
               run <kbd>⌘⏎</kbd>
             </Button>

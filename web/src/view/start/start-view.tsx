@@ -41,7 +41,7 @@ export function StartView() {
             </div>
           ))}
         </section>
-        <p className="row waiting" role="status">
+        <p className="row muted waiting" role="status">
           <i /> {watching ? "waiting for the first record of a new run" : "looking at the runs that exist"}
         </p>
         <h2>Or look around first</h2>

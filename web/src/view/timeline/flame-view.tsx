@@ -86,7 +86,7 @@ function FlameButton({ box, faded, onPoint, onFocus }: FlameButtonProps) {
   return (
     <button
       type="button"
-      className="flame-box"
+      className="one-line flame-box"
       aria-label={`${box.name}, ${formatDuration(box.wallNs)}`}
       style={{
         left: `${box.x * 100}%`,

@@ -42,7 +42,7 @@ function Step({ step, place, onGo }: { readonly step: TourStep; readonly place: 
       <span className="tour-number">{place}</span>
       <div className="grow">
         <h3>{step.title}</h3>
-        <p>{step.text}</p>
+        <p className="muted">{step.text}</p>
       </div>
       {step.href === null ? null : (
         <Link to={step.href} className={`button ${place === 1 ? "primary" : ""}`} onClick={onGo}>
