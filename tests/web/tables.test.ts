@@ -243,6 +243,26 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
     });
   });
 
+  test("a failed pipeline is told by the names of its nodes, in words that begin with a word, and can be read", async () => {
+    await walk(`/runs/${failedPipeline}/integrity`, async (page) => {
+      const records = page.getByRole("region", { name: "Completeness" });
+      await records.getByText("FloatCollectValueProbe").waitFor();
+    });
+    await walk(`/runs/${failedPipeline}/post-mortem`, async (page) => {
+      await page.getByText(/^last record/).waitFor();
+    });
+    await walk(`/runs/${failedPipeline}/pipeline`, async (page) => {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      const cards = page.locator(".node-card");
+      await soon(async () => (await cards.last().boundingBox())?.width ?? 0).toBeGreaterThan(145);
+      const edge = await boxOf(page.getByRole("complementary", { name: /^Node/ }));
+      for (const card of await cards.all()) {
+        const box = await boxOf(card);
+        expect(box.x + box.width).toBeLessThanOrEqual(edge.x);
+      }
+    });
+  });
+
   test("paper has dates, the screen says how long ago", async () => {
     await walk("/runs/swept-1/report", async (page) => {
       const time = page.getByRole("region", { name: "run", exact: true }).locator("time").first();

@@ -87,6 +87,8 @@ function SequenceBar({ sequence }: { readonly sequence: WorkerSequence }) {
 function Completeness() {
   const { run } = useRunClock();
   const completeness = useRunApi("completeness", {});
+  const graph = useRunApi("graph", {});
+  const labels = new Map(graph.data?.nodes.map(({ id, label }) => [id, label]));
   return (
     <AnswerPanel
       title="pipeline records"
@@ -113,25 +115,32 @@ function Completeness() {
             {summary.has_start ? "start arrived" : "no start"}, {summary.has_end ? "end arrived" : "no end"}
           </dd>
           <Names name="problems" list={data.problems.map(describeProblem)} />
-          <Names name="never ran" list={data.missing_nodes} />
-          <Names name="not declared" list={data.orphan_nodes} />
-          <Names name="not finished" list={data.nonterminal_nodes} />
+          <Names name="never ran" list={data.missing_nodes} labels={labels} />
+          <Names name="not declared" list={data.orphan_nodes} labels={labels} />
+          <Names name="not finished" list={data.nonterminal_nodes} labels={labels} />
         </dl>
       )}
     </AnswerPanel>
   );
 }
 
-function Names({ name, list }: { readonly name: string; readonly list: readonly string[] }) {
+interface NamesProps {
+  readonly name: string;
+  readonly list: readonly string[];
+  /** What those of the list are called that are ids. */
+  readonly labels?: ReadonlyMap<string, string>;
+}
+
+function Names({ name, list, labels }: NamesProps) {
   if (list.length === 0) return null;
   return (
     <>
       <dt>{name}</dt>
       <dd>
         {list.map((each) => (
-          <code key={each} style={{ display: "block" }}>
-            {each}
-          </code>
+          <div key={each}>
+            {labels?.get(each)} <code className={labels === undefined ? "" : "muted"}>{each}</code>
+          </div>
         ))}
       </dd>
     </>

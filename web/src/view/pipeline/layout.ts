@@ -5,7 +5,7 @@ import ElkApi, { type ElkNode } from "elkjs/lib/elk-api.js";
 import workerUrl from "elkjs/lib/elk-worker.min.js?url";
 import type { GraphAnswer } from "#api/contract/pipeline.ts";
 
-export const nodeWidth = 232;
+export const nodeWidth = 224;
 /** With the keys of the context that a node touches, and without. */
 const nodeHeights = { withKeys: 92, plain: 70 } as const;
 
@@ -39,7 +39,7 @@ export async function layoutGraph(graph: GraphAnswer): Promise<PlacedGraph> {
       layoutOptions: {
         "elk.algorithm": "layered",
         "elk.direction": "RIGHT",
-        "elk.layered.spacing.nodeNodeBetweenLayers": "56",
+        "elk.layered.spacing.nodeNodeBetweenLayers": "28",
         "elk.spacing.nodeNode": "24",
         "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
         "elk.edgeRouting": "SPLINES",

@@ -17,6 +17,8 @@ import { Status } from "../../part/status.tsx";
 
 /** Free room beside the graph. */
 const sidePx = 72;
+/** Smaller than this nobody reads what stands in a node: a longer pipeline is scrolled. */
+const fitMin = 0.65;
 
 export function PipelineView() {
   const graph = useRunApi("graph", {});
@@ -79,7 +81,8 @@ function Paper({ graph, placed, chosen, onChoose }: PaperProps) {
   const room = useSize(host);
   // Null fits the graph into its room.
   const [chosenZoom, setZoom] = useState<number | null>(null);
-  const zoom = chosenZoom ?? (room.width === 0 ? 1 : Math.min(1, Math.max(0.5, (room.width - sidePx) / placed.width)));
+  const zoom =
+    chosenZoom ?? (room.width === 0 ? 1 : Math.min(1, Math.max(fitMin, (room.width - sidePx) / placed.width)));
   const longest = largestOf([1, ...graph.nodes.map((node) => node.wall_ms ?? 0)]);
   return (
     <div ref={host} className="pipeline-scroll grow">
@@ -180,7 +183,7 @@ function NodeCard({ node, share, chosen, outside, onChoose }: NodeCardProps) {
         {node.orphan ? <span className="status-warn">not declared</span> : null}
         <span className="grow" />
         <Checks node={node} />
-        <span className="muted node-wall">{time}</span>
+        <span className="num muted node-wall">{time}</span>
       </span>
       <span className="meter node-time">
         <i style={{ width: `${Math.max(node.wall_ms === null ? 0 : 1, share * 100)}%` }} />

@@ -31,10 +31,7 @@ function Found({ found, run }: { readonly found: PostMortem; readonly run: strin
         {found.evidence.map((line) => (
           <span key={line}>{line}</span>
         ))}
-        <span className="muted">
-          {found.last_step === null ? "" : `last step ${found.last_step}`}
-          {found.end_ns === null ? "" : `, last record ${formatTime(toMs(found.end_ns))}`}
-        </span>
+        <span className="muted">{lastOf(found).join(", ")}</span>
       </section>
       {found.collective !== null && found.cause !== "hung_collective" ? (
         <p className="notice warn">
@@ -57,6 +54,13 @@ function Found({ found, run }: { readonly found: PostMortem; readonly run: strin
       <Metrics found={found} />
     </>
   );
+}
+
+function lastOf({ last_step, end_ns }: PostMortem): string[] {
+  return [
+    ...(last_step === null ? [] : [`last step ${last_step}`]),
+    ...(end_ns === null ? [] : [`last record ${formatTime(toMs(end_ns))}`]),
+  ];
 }
 
 function Lines({ found, run }: { readonly found: PostMortem; readonly run: string }) {
