@@ -263,6 +263,14 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
     });
   });
 
+  test("the time of compared runs has a line for each that has spans, and names the others once", async () => {
+    await walk(`/compare?run=${profiledRun}&run=swept-1&run=swept-2&tab=time`, async (page) => {
+      await page.getByText("without spans: swept-1, swept-2").waitFor();
+      const cell = page.getByRole("row").filter({ hasText: "backward" }).getByRole("cell").nth(1);
+      expect(await cell.locator("[title]").count()).toBe(1);
+    });
+  });
+
   test("paper has dates, the screen says how long ago", async () => {
     await walk("/runs/swept-1/report", async (page) => {
       const time = page.getByRole("region", { name: "run", exact: true }).locator("time").first();

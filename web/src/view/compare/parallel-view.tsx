@@ -59,7 +59,7 @@ function Passing({ passing, brushed, onClear }: PassingProps) {
   const setSearch = useSetSearch();
   const count = passing.filter(Boolean).length;
   return (
-    <>
+    <span className="row">
       <span className="muted">{count === 1 ? "1 run passes" : `${count} runs pass`}</span>
       <Button
         look="small"
@@ -71,7 +71,7 @@ function Passing({ passing, brushed, onClear }: PassingProps) {
       <Button look="small" disabled={!brushed} onClick={onClear}>
         clear brushes
       </Button>
-    </>
+    </span>
   );
 }
 

@@ -21,6 +21,8 @@ export function TimeView() {
   const rows = [...compare.spans].sort((a, b) => largest(b[column]) - largest(a[column]));
   const widest = largestOf([1, ...rows.map((row) => largest(row[column]))]);
   if (rows.length === 0) return <Empty title="None of these runs has spans." />;
+  const places = [...compare.runs.keys()].filter((i) => rows.some(({ wall_ns }) => (wall_ns[i] ?? null) !== null));
+  const others = compare.runs.filter((_, i) => !places.includes(i)).map(({ name }) => name);
   return (
     <div className="stack">
       <Select caption="show" value={column} options={columns} onChange={setColumn} />
@@ -34,16 +36,17 @@ export function TimeView() {
             head: "time",
             width: "60%",
             cell: (row) =>
-              compare.runs.map((run, i) => {
+              places.map((i) => {
+                const run = compare.runs[i];
                 const ns = Number(row[column][i] ?? 0);
                 return (
-                  <div key={run.id} className="row" title={run.name} style={{ height: 16 }}>
+                  <div key={i} className="row" title={run?.name} style={{ height: 16 }}>
                     <span
                       style={{
                         width: `${(ns / widest) * 70}%`,
                         minWidth: ns > 0 ? 2 : 0,
                         height: 8,
-                        background: look.colours.get(run.id),
+                        background: look.colours.get(run?.id ?? ""),
                         borderRadius: 2,
                       }}
                     />
@@ -57,8 +60,8 @@ export function TimeView() {
           {
             head: `against ${compare.runs[0]?.name}`,
             cell: (row) =>
-              compare.runs.map((run, i) => (
-                <div key={run.id} style={{ height: 16, fontSize: 11 }}>
+              places.map((i) => (
+                <div key={i} style={{ height: 16, fontSize: 11 }}>
                   {i === 0 ? "" : difference(row[column][0] ?? null, row[column][i] ?? null)}
                 </div>
               )),
@@ -66,6 +69,7 @@ export function TimeView() {
           },
         ]}
       />
+      {others.length === 0 ? null : <p className="muted">without spans: {others.join(", ")}</p>}
     </div>
   );
 }
