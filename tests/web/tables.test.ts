@@ -271,6 +271,15 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
     });
   });
 
+  test("a weight and its gradient begin at the same height", async () => {
+    await walk(`/runs/${profiledRun}/tensors?tensor=blocks.2.ln1.weight`, async (page) => {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await soon(() => page.locator(".tensor-head").count()).toBe(2);
+      const [weight, gradient] = await page.locator(".tensor-head").all();
+      expect((await boxOf(weight as Locator)).height).toBe((await boxOf(gradient as Locator)).height);
+    });
+  });
+
   test("paper has dates, the screen says how long ago", async () => {
     await walk("/runs/swept-1/report", async (page) => {
       const time = page.getByRole("region", { name: "run", exact: true }).locator("time").first();
