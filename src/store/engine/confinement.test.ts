@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { existsSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -14,12 +15,13 @@ import { EngineSupervisor } from "./supervisor.ts";
 const offered: Confinement[] = [await findConfinement()];
 while (offered.at(-1) !== "none") offered.push(weakerThan(offered.at(-1) as Confinement));
 
-async function start(confinement: Confinement, path = process.env["PATH"]): Promise<EngineSupervisor> {
+async function start(confinement?: Confinement, path = process.env["PATH"]): Promise<EngineSupervisor> {
   const dataDir = makeDataDir();
   vi.stubEnv("PATH", path);
   vi.stubEnv("TRIBUTARY_ADMIN_KEY", "a-secret-of-the-server");
   const supervisor = await EngineSupervisor.start({
-    ...{ dataDir, socketPath: join(dataDir, "engine.sock"), folderWaitMs: 0, confinement },
+    ...{ dataDir, socketPath: join(dataDir, "engine.sock"), folderWaitMs: 0 },
+    ...(confinement === undefined ? {} : { confinement }),
     ...{ memoryBytesMax: 1e9, guest: { timeoutMs: 1000, memoryBytesMax: 1e8, rowsMax: 10 } },
   });
   onTestFinished(async () => {
@@ -69,6 +71,17 @@ it.each(offered)("which files the engine reaches for its owner goes by its confi
 it("runs without what the machine does not offer", async () => {
   const { confinement, pid } = await start("files and network", "/nonexistent");
   expect([confinement, typeof pid]).toEqual(["none", "number"]);
+});
+
+it("does not try again what the machine has refused an earlier engine", async () => {
+  const first = await start();
+  expect(first.confinement).toBe(offered[0]);
+  let tries = 0;
+  const count = (): void => void tries++;
+  subscribe("child_process", count);
+  onTestFinished(() => void unsubscribe("child_process", count));
+  const { confinement } = await start();
+  expect([confinement, tries]).toEqual([offered[0], 1]);
 });
 
 it("is not told the server's secrets", async () => {

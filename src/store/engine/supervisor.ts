@@ -41,6 +41,9 @@ const backOffMsMax = 2000;
 const readyWaitMs = 10_000;
 const stopMsMax = 3000;
 
+/** The strongest confinement that is worth trying: what this machine has refused an engine it refuses the next one too. */
+let strongestOffered = strongest;
+
 export class EngineSupervisor {
   restarts = 0;
   load: EngineLoad = {};
@@ -54,12 +57,14 @@ export class EngineSupervisor {
   private confinedBy: Confinement;
   /** Since the first engine has answered it is known that this machine offers the confinement. */
   private isOffered = false;
+  /** Whether it was an engine that failed behind the fence, and not the machine that has none: the next folder may differ. */
+  private isUnfenced = false;
   /** The end of what the engine wrote to stderr, which is where chDB says why it does not open a folder. */
   private lastText = "";
 
   private constructor(options: SupervisorOptions) {
     this.options = options;
-    this.confinedBy = options.confinement ?? strongest;
+    this.confinedBy = options.confinement ?? strongestOffered;
   }
 
   /** Resolves when the engine answers; throws `folder_taken` when another process keeps the folder. */
@@ -174,7 +179,10 @@ export class EngineSupervisor {
     });
     patience.abort();
     // A system that keeps something the engine needs at a place of its own must not keep it from starting.
-    if (outcome.kind === "failed" && this.confinedBy.startsWith("files")) isRefused = true;
+    if (!isRefused && outcome.kind === "failed" && this.confinedBy.startsWith("files")) {
+      isRefused = true;
+      this.isUnfenced = true;
+    }
     if (isRefused && !this.isOffered && this.confinedBy !== "none" && !this.closing) {
       this.confinedBy = weakerThan(this.confinedBy);
       return this.launch();
@@ -189,6 +197,7 @@ export class EngineSupervisor {
     this.watch(child);
     this.isReady = true;
     this.isOffered = true;
+    if (this.options.confinement === undefined && !this.isUnfenced) strongestOffered = this.confinedBy;
     this.failedStarts = 0;
     if (this.givesWay) this.giveWay();
     this.ready.resolve();
