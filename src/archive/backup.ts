@@ -20,7 +20,7 @@ import { stateTables } from "#model/state-tables.ts";
 import { factTables } from "#model/tables.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { countDeletions, countTable, readBlobKeys, streamTable } from "#store/reader/whole-tables.ts";
-import type { Store } from "#store/store.ts";
+import { type Store, withOptions } from "#store/store.ts";
 
 /** A running collector, as far as it is backed up. */
 export interface BackupSource {
@@ -129,7 +129,7 @@ async function readTable(
   let sizeBytes = 0;
   const file = await open(path, "w", 0o600);
   try {
-    for await (const chunk of streamTable(store, table, lastJpos, signal)) {
+    for await (const chunk of streamTable(withOptions(store, { signal }), table, lastJpos)) {
       hash.update(chunk);
       sizeBytes += chunk.length;
       await file.write(chunk);

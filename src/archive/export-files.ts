@@ -9,23 +9,13 @@ import { ChromeTrace } from "./chrome-trace.ts";
 import { formatCsvRow } from "./csv.ts";
 import { encodeTexts } from "./encode-texts.ts";
 
-export function exportParquet(
-  store: Store,
-  kind: string,
-  scope: ExportScope,
-  signal: AbortSignal,
-): AsyncIterable<Uint8Array> {
-  return store.stream(exportTableQuery(store.database, kind, scope), { ...takenAway, format: "Parquet", signal });
+export function exportParquet(store: Store, kind: string, scope: ExportScope): AsyncIterable<Uint8Array> {
+  return store.stream(exportTableQuery(store.database, kind, scope), { ...takenAway, format: "Parquet" });
 }
 
-export async function* exportCsv(
-  store: Store,
-  kind: string,
-  scope: ExportScope,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
+export async function* exportCsv(store: Store, kind: string, scope: ExportScope): AsyncGenerator<Uint8Array> {
   const query = exportTableQuery(store.database, kind, scope);
-  const { header, chunks } = await store.answer(query, { ...takenAway, signal });
+  const { header, chunks } = await store.answer(query, takenAway);
   yield* encodeCsv(header.names, chunks);
 }
 
@@ -60,13 +50,13 @@ function* readLongRow(line: string): Generator<void, CsvRow> {
 
 type CsvRow = Parameters<typeof formatCsvRow>[0];
 
-export function exportTrace(store: Store, run: FoundRun, signal: AbortSignal): AsyncIterable<Uint8Array> {
-  return encodeTexts(traceTexts(store, run, signal));
+export function exportTrace(store: Store, run: FoundRun): AsyncIterable<Uint8Array> {
+  return encodeTexts(traceTexts(store, run));
 }
 
-async function* traceTexts(store: Store, run: FoundRun, signal: AbortSignal): AsyncGenerator<string> {
+async function* traceTexts(store: Store, run: FoundRun): AsyncGenerator<string> {
   const trace = new ChromeTrace();
   yield trace.begin(run.runId);
-  for await (const slice of streamSlices(store, groupKeysOf(run), { ...takenAway, signal })) yield trace.add(slice);
+  for await (const slice of streamSlices(store, groupKeysOf(run))) yield trace.add(slice);
   yield trace.end();
 }

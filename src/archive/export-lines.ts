@@ -13,7 +13,6 @@ import type { Sources } from "#query/sources.ts";
 import * as reader from "#store/reader/export-records.ts";
 import { type EditFact, readEdits } from "#store/reader/heads.ts";
 import type { RecordRow } from "#store/reader/record-rows.ts";
-import { takenAway } from "#store/store.ts";
 import { encodeTexts } from "./encode-texts.ts";
 import { assignBatches } from "./export-batches.ts";
 import { inPortions, type Portion, readPortion } from "./export-portions.ts";
@@ -28,19 +27,18 @@ export interface ExportedRuns {
 }
 
 /** Everything of these runs, one line each, to be imported again. */
-export function exportRuns(sources: Sources, exported: ExportedRuns, signal: AbortSignal): AsyncIterable<Uint8Array> {
-  return encodeTexts(linesOf(sources, exported, signal));
+export function exportRuns(sources: Sources, exported: ExportedRuns): AsyncIterable<Uint8Array> {
+  return encodeTexts(linesOf(sources, exported));
 }
 
 /** Lines, long ones in pieces. */
 async function* linesOf(
   { store, blobs }: Sources,
   { workspace, runs, isEverything }: ExportedRuns,
-  signal: AbortSignal,
 ): AsyncGenerator<string> {
-  const parts = { store, blobs, workspace, signal };
+  const parts = { store, blobs, workspace };
   const launches = new Set<string>();
-  for await (const portion of inPortions(store, runs, launches, signal)) {
+  for await (const portion of inPortions(store, runs, launches)) {
     yield* exportRecords(parts, portion);
     yield* exportBeside(parts, portion);
   }
@@ -49,7 +47,6 @@ async function* linesOf(
 
 interface ExportParts extends Pick<Sources, "store" | "blobs"> {
   readonly workspace: string;
-  readonly signal: AbortSignal;
 }
 
 const fileChunkBytes = 768 * 1024;
@@ -58,7 +55,7 @@ const faultBytesMax = 512 * 1024;
 
 /** Of each run its head, then its records. */
 async function* exportRecords(parts: ExportParts, portion: Portion): AsyncGenerator<string> {
-  const { store, signal } = parts;
+  const { store } = parts;
   const [edits, batches] = await Promise.all([readEditsOf(parts, portion), readBatchesOf(parts, portion)]);
   const places = new Map(portion.flatMap(({ groups }, place) => groups.map((key) => [key, place])));
   let place = -1;
@@ -72,7 +69,7 @@ async function* exportRecords(parts: ExportParts, portion: Portion): AsyncGenera
   };
   const toHeads = (last: number): string[] =>
     portion.slice(place + 1, last + 1).flatMap(({ run: { runId } }) => toHead(runId, edits.get(runId)));
-  for await (const record of inRecords(readPortion(store, portion, signal))) {
+  for await (const record of inRecords(readPortion(store, portion))) {
     const { isBatched } = protocolNamed(record[0].protocol).records;
     const now = places.get(record[0].group_key) ?? place;
     const isOther = held[0] !== undefined && formatJournalPlace(held[0][0]) !== formatJournalPlace(record[0]);
@@ -87,27 +84,27 @@ async function* exportRecords(parts: ExportParts, portion: Portion): AsyncGenera
 
 /** What runs have besides their records: files, faults, and the steps of commands. */
 async function* exportBeside(parts: ExportParts, portion: Portion): AsyncGenerator<string> {
-  const { store, workspace, signal } = parts;
+  const { store, workspace } = parts;
   const groups = portion.flatMap(({ own }) => own);
   const runs = portion.flatMap(({ run }) => ownRunsOf(run));
-  const found = await reader.readBeside(store, { workspace, groups, runs }, { signal });
+  const found = await reader.readBeside(store, { workspace, groups, runs });
   const named = new Set(found.map(({ what, name }) => `${what} ${name}`));
   for (const { run, own } of portion) {
     const has = (what: reader.Beside) => [...own, ...ownRunsOf(run)].some((name) => named.has(`${what} ${name}`));
     if (has("files")) yield* exportFiles(parts, run, own);
     if (has("faults")) yield* exportFaults(parts, run, own);
     if (!has("commands")) continue;
-    for (const step of await reader.readCommandSteps(store, workspace, ownRunsOf(run), { signal }))
+    for (const step of await reader.readCommandSteps(store, workspace, ownRunsOf(run)))
       yield* formatHead("command", { run: run.runId, step });
   }
 }
 
 async function* exportFaults(
-  { store, signal }: ExportParts,
+  { store }: ExportParts,
   { runId: run }: FoundRun,
   groups: readonly string[],
 ): AsyncGenerator<string> {
-  for await (const row of reader.streamKeptFaults(store, groups, faultBytesMax, { ...takenAway, signal })) {
+  for await (const row of reader.streamKeptFaults(store, groups, faultBytesMax)) {
     const { group_key, ...fault } = row;
     yield* formatHead("fault", { run, fault: { ...fault, group: withoutWorkspace(group_key) } });
   }
@@ -115,21 +112,18 @@ async function* exportFaults(
 
 /** Launches of which no run was written: they have none, or none yet. */
 async function* exportOtherLaunches(
-  { store, workspace, signal }: ExportParts,
+  { store, workspace }: ExportParts,
   launches: ReadonlySet<string>,
 ): AsyncGenerator<string> {
-  const groups = (await reader.readLaunchGroups(store, workspace, { signal })).filter((key) => !launches.has(key));
+  const groups = (await reader.readLaunchGroups(store, workspace)).filter((key) => !launches.has(key));
   if (groups.length === 0) return;
-  for await (const rows of readInStretches(store, groups, signal))
+  for await (const rows of readInStretches(store, groups))
     for await (const record of inRecords(rows)) yield* await toLine([record], "");
 }
 
-async function readEditsOf(
-  { store, workspace, signal }: ExportParts,
-  portion: Portion,
-): Promise<Map<string, EditFact>> {
+async function readEditsOf({ store, workspace }: ExportParts, portion: Portion): Promise<Map<string, EditFact>> {
   const groupKeys = portion.flatMap(({ own }) => own);
-  const edits = await readEdits(store, { workspace, groupKeys }, { signal });
+  const edits = await readEdits(store, { workspace, groupKeys });
   return new Map(edits.map((edit) => [edit.runId, edit]));
 }
 
@@ -146,15 +140,9 @@ function toHead(run: string, edit: EditFact | undefined): string[] {
 }
 
 /** Of each run the batch that every journal record came in. */
-async function readBatchesOf(
-  { store, signal }: ExportParts,
-  portion: Portion,
-): Promise<ReadonlyMap<string, BatchHead>[]> {
+async function readBatchesOf({ store }: ExportParts, portion: Portion): Promise<ReadonlyMap<string, BatchHead>[]> {
   const own = portion.flatMap((run) => run.own);
-  const [batches, records] = await Promise.all([
-    reader.readBatches(store, own, { signal }),
-    reader.readBatchRecords(store, own, { signal }),
-  ]);
+  const [batches, records] = await Promise.all([reader.readBatches(store, own), reader.readBatchRecords(store, own)]);
   const batchesOf = Map.groupBy(batches, (row) => row.group_key);
   const recordsOf = Map.groupBy(records, (row) => row.group_key);
   return portion.map((run) =>
@@ -188,8 +176,8 @@ function* canStand(record: Texts): Generator<void, boolean> {
 }
 
 async function* exportFiles(parts: ExportParts, run: FoundRun, groups: readonly string[]): AsyncGenerator<string> {
-  const { store, blobs, workspace, signal } = parts;
-  for (const file of await reader.readFilesOfRun(store, { workspace, groups, run: run.runId }, { signal })) {
+  const { store, blobs, workspace } = parts;
+  for (const file of await reader.readFilesOfRun(store, { workspace, groups, run: run.runId })) {
     if ((await blobs.size(file.object_key)) === null) continue;
     const isArtifact = file.kind.startsWith("artifact:");
     const head = isArtifact

@@ -2,9 +2,10 @@
 // engine more than such a run's rows.
 
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
+import { started } from "#query/started.ts";
 import { readLaunchesOf } from "#store/reader/export-records.ts";
 import { type RecordRow, readGroupSizes, streamRunRecords } from "#store/reader/record-rows.ts";
-import { type Store, takenAway } from "#store/store.ts";
+import type { Store } from "#store/store.ts";
 import { isTooMuch, readInStretches, rowsAtOnce } from "./read-in-stretches.ts";
 
 export interface ExportedRun {
@@ -24,12 +25,11 @@ export async function* inPortions(
   store: Store,
   runs: Iterable<FoundRun>,
   launches: Set<string>,
-  signal: AbortSignal,
 ): AsyncGenerator<Portion> {
   for (const some of inLots(runs)) {
-    const exported = await withLaunches(store, some, launches, signal);
+    const exported = await withLaunches(store, some, launches);
     const groups = exported.flatMap((run) => run.groups);
-    const sizes = await readGroupSizes(store, groups, { signal });
+    const sizes = await readGroupSizes(store, groups);
     const rowsOf = new Map(sizes.map(({ key, rows }) => [key, rows]));
     let portion: ExportedRun[] = [];
     let held = 0;
@@ -62,13 +62,8 @@ function* inLots(runs: Iterable<FoundRun>): Generator<FoundRun[]> {
   if (lot.length > 0) yield lot;
 }
 
-async function withLaunches(
-  store: Store,
-  runs: readonly FoundRun[],
-  launches: Set<string>,
-  signal: AbortSignal,
-): Promise<ExportedRun[]> {
-  const found = await readLaunchesOf(store, runs.flatMap(groupKeysOf), { signal });
+async function withLaunches(store: Store, runs: readonly FoundRun[], launches: Set<string>): Promise<ExportedRun[]> {
+  const found = await readLaunchesOf(store, runs.flatMap(groupKeysOf));
   const launchesOf = Map.groupBy(found, (row) => row.group_key);
   return runs.map((run) => {
     const own = groupKeysOf(run);
@@ -80,29 +75,20 @@ async function withLaunches(
 }
 
 /** Its rows, one run after the other, each in the order of arrival. */
-export async function* readPortion(store: Store, portion: Portion, signal: AbortSignal): AsyncGenerator<RecordRow> {
+export async function* readPortion(store: Store, portion: Portion): AsyncGenerator<RecordRow> {
   const several = portion.filter(({ groups }) => groups.length > 0).length > 1;
-  const rows = several ? await readTogether(store, portion, signal) : null;
+  const rows = several ? await readTogether(store, portion) : null;
   if (rows === null)
-    for (const { groups } of portion)
-      for await (const stretch of readInStretches(store, groups, signal)) yield* stretch;
+    for (const { groups } of portion) for await (const stretch of readInStretches(store, groups)) yield* stretch;
   else yield* rows;
 }
 
 /** Null if that is too much for the engine: few rows may have hundreds of megabytes. */
-async function readTogether(
-  store: Store,
-  portion: Portion,
-  signal: AbortSignal,
-): Promise<AsyncIterable<RecordRow> | null> {
+async function readTogether(store: Store, portion: Portion): Promise<AsyncIterable<RecordRow> | null> {
   const groups = portion.map((run) => run.groups);
-  const rows = streamRunRecords(store, groups, { ...takenAway, signal });
   try {
     // They are sorted before the first one comes.
-    const first = await rows.next();
-    return (async function* () {
-      for (let next = first; !next.done; next = await rows.next()) yield next.value;
-    })();
+    return await started(streamRunRecords(store, groups));
   } catch (error) {
     if (!isTooMuch(error)) throw error;
     return null;

@@ -9,6 +9,7 @@ import { whyNoBus } from "#server/peers/check-bus.ts";
 import { createStore } from "#store/client.ts";
 import { tellOldServer } from "#store/engine-version.ts";
 import { int, readRow } from "#store/reader/native-rows.ts";
+import { withOptions } from "#store/store.ts";
 
 /** What doctor found: one line each, and what to do about problems. */
 export interface Finding {
@@ -38,7 +39,11 @@ async function checkStore(config: Config, url: string): Promise<Finding> {
   const what = "Store";
   const store = await createStore(toStoreAddress({ ...config, storeUrl: url }, () => undefined));
   try {
-    await readRow(store, { one: int }, { sql: "SELECT 1 AS one" }, { signal: AbortSignal.timeout(answerMs) });
+    await readRow(
+      withOptions(store, { signal: AbortSignal.timeout(answerMs) }),
+      { one: int },
+      { sql: "SELECT 1 AS one" },
+    );
     const old = await tellOldServer(store);
     return { what, ok: true, detail: `${url} answers${old === null ? "" : `. ${old}`}`, hint: "" };
   } catch (error) {

@@ -2,7 +2,7 @@
 
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { readSharedStore } from "#store/shared-reads.ts";
-import type { Store } from "#store/store.ts";
+import { type Store, withOptions } from "#store/store.ts";
 import { Kept, keptBytesUsual } from "./kept.ts";
 import { keepAnswers } from "./kept-answers.ts";
 import { KeptRuns, runSource } from "./runs/kept-runs.ts";
@@ -17,6 +17,11 @@ export interface Sources {
   readonly timelines: KeptTimelines;
   /** Resolves when what was accepted until now can be queried. */
   caughtUp(): Promise<void>;
+}
+
+/** What is asked of the store ends when `signal` is aborted. */
+export function endedBy(sources: Sources, signal: AbortSignal): Sources {
+  return { ...sources, store: withOptions(sources.store, { signal }) };
 }
 
 export interface SourcesOptions {

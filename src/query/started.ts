@@ -1,8 +1,8 @@
 // An answer in pieces whose first piece is there: what fails before it can still be told, or tried again.
 
-/** The same chunks, of which the first is there. */
-export async function started(chunks: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
-  const rest = chunks[Symbol.asyncIterator]();
+/** The same pieces, of which the first is there. */
+export async function started<T>(pieces: AsyncIterable<T>): Promise<AsyncIterable<T>> {
+  const rest = pieces[Symbol.asyncIterator]();
   const first = await rest.next();
   return (async function* () {
     try {

@@ -23,7 +23,16 @@ import { StoreOutage } from "./outage.ts";
 import { placeParams } from "./params.ts";
 import { count, int, readRow, readRows, text } from "./reader/native-rows.ts";
 import { quote } from "./sql-quote.ts";
-import type { Answer, EngineFormat, InsertOptions, Query, ReadOptions, Store, StoreStats } from "./store.ts";
+import {
+  type Answer,
+  type EngineFormat,
+  type InsertOptions,
+  type Query,
+  type ReadOptions,
+  type Store,
+  type StoreStats,
+  withOptions,
+} from "./store.ts";
 import { Writes } from "./writes.ts";
 
 const typedRows = "JSONCompactEachRowWithNamesAndTypes";
@@ -160,7 +169,7 @@ class HttpStore implements Store {
   async ping(): Promise<boolean> {
     try {
       const options = { timeoutMs: silenceMs.ping, signal: AbortSignal.timeout(silenceMs.ping) };
-      return (await readRow(this, { one: int }, { sql: "SELECT 1 AS one" }, options))?.one === 1;
+      return (await readRow(withOptions(this, options), { one: int }, { sql: "SELECT 1 AS one" }))?.one === 1;
     } catch {
       return false;
     }

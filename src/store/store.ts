@@ -30,6 +30,14 @@ export interface ReadOptions {
 /** Of what somebody takes away: it is read at their pace, which the time of a question is not for, and ends with them. */
 export const takenAway = { timeoutMs: 0 } as const satisfies ReadOptions;
 
+/** The same store, whose questions are asked with these options. */
+export function withOptions(store: Store, own: ReadOptions): Store {
+  return Object.assign(Object.create(store) as Store, {
+    stream: (...[query, options]: Parameters<Store["stream"]>) => store.stream(query, { ...own, ...options }),
+    answer: (...[query, options]: Parameters<Store["answer"]>) => store.answer(query, { ...own, ...options }),
+  });
+}
+
 /** The engine's own formats that are asked for. */
 export type EngineFormat = "Native" | "Parquet";
 

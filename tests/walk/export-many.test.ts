@@ -67,7 +67,7 @@ async function linesOf(store: Store, runs: readonly string[]): Promise<string[]>
   const found = await readFoundRuns(sources, "default", runs);
   const chunks: Uint8Array[] = [];
   const asked = { workspace: "default", runs: found, isEverything: false };
-  for await (const chunk of exportRuns(sources, asked, new AbortController().signal)) chunks.push(chunk);
+  for await (const chunk of exportRuns(sources, asked)) chunks.push(chunk);
   return Buffer.concat(chunks).toString().trimEnd().split("\n");
 }
 

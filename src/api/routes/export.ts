@@ -1,6 +1,6 @@
 // GET /runs/<id>/export and GET /export: a run, or the runs of a filter, taken away as a file.
 
-import { type ApiContext, ofRun, type Route } from "#api/context.ts";
+import { ofRun, type Route } from "#api/context.ts";
 import type { ExportFormat } from "#api/contract/export.ts";
 import { FileBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
@@ -8,6 +8,8 @@ import { exportCsv, exportParquet, exportTrace } from "#archive/export-files.ts"
 import { exportRuns } from "#archive/export-lines.ts";
 import { exportOtlpBytes, exportOtlpLines, type OtlpRequest } from "#archive/otlp/export-requests.ts";
 import { type FoundRun, readFoundRuns } from "#query/runs/find-run.ts";
+import { endedBy, type Sources } from "#query/sources.ts";
+import { started } from "#query/started.ts";
 import { findRuns } from "./edit.ts";
 
 interface FileFormat {
@@ -29,11 +31,10 @@ const formats: Readonly<Record<ExportFormat, FileFormat>> = {
 };
 
 export const exportRunRoute: Route<"exportRun"> = ofRun(async (context, { query, caller, signal, run }) => {
+  const sources = endedBy(context.sources, signal);
   const body =
-    query.format === "chrome"
-      ? exportTrace(context.sources.store, run, signal)
-      : await writeRuns(context, caller.workspace, [run], query, signal);
-  return toFile(query, run.runId, await startStream(body));
+    query.format === "chrome" ? exportTrace(sources.store, run) : writeRuns(sources, caller.workspace, [run], query);
+  return toFile(query, run.runId, await started(body));
 });
 
 export const exportRunsRoute: Route<"exportRuns"> = async (context, { query, caller, signal }) => {
@@ -45,8 +46,8 @@ export const exportRunsRoute: Route<"exportRuns"> = async (context, { query, cal
   const ids = await findRuns(context, caller.workspace, query.filter ?? "");
   const runs = await readFoundRuns(context.sources, caller.workspace, ids);
   const isEverything = (query.filter ?? "").trim() === "";
-  const body = await writeRuns(context, caller.workspace, runs, { ...query, isEverything }, signal);
-  return toFile(query, "runs", await startStream(body));
+  const body = writeRuns(endedBy(context.sources, signal), caller.workspace, runs, { ...query, isEverything });
+  return toFile(query, "runs", await started(body));
 };
 
 interface ExportQuery {
@@ -60,32 +61,22 @@ function toFile({ format = "jsonl", kind }: ExportQuery, name: string, body: Asy
   return new FileBody(type, body, `${name}${kind === undefined ? "" : `-${kind}`}.${ending}`);
 }
 
-async function writeRuns(
-  { sources }: ApiContext,
+function writeRuns(
+  sources: Sources,
   workspace: string,
   runs: readonly FoundRun[],
   { format = "jsonl", kind, isEverything = false }: ExportQuery & { readonly isEverything?: boolean },
-  signal: AbortSignal,
-): Promise<AsyncIterable<Uint8Array>> {
-  if (format === "jsonl") return exportRuns(sources, { workspace, runs, isEverything }, signal);
+): AsyncIterable<Uint8Array> {
+  if (format === "jsonl") return exportRuns(sources, { workspace, runs, isEverything });
   const { store } = sources;
-  if (format === "otlp") return exportOtlpLines(store, runs, signal);
+  if (format === "otlp") return exportOtlpLines(store, runs);
   const otlpSignal = formats[format].signal;
-  if (otlpSignal !== undefined) return exportOtlpBytes(store, runs, otlpSignal, signal);
+  if (otlpSignal !== undefined) return exportOtlpBytes(store, runs, otlpSignal);
   if (kind === undefined)
     throw new Refusal("export_kind", `A ${format} file holds one kind of record.`, {
       hint: "Add kind=metrics, or another of the kinds in the reference.",
       at: { part: "query", name: "kind" },
     });
   const scope = { workspace, runs: runs.map((run) => run.runId) };
-  return (format === "parquet" ? exportParquet : exportCsv)(store, kind, scope, signal);
-}
-
-/** What fails before the first bytes is still an error of the request; later it can only break the answer off. */
-async function startStream(body: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
-  const chunks = body[Symbol.asyncIterator]();
-  const first = await chunks.next();
-  return (async function* () {
-    for (let next = first; !next.done; next = await chunks.next()) yield next.value;
-  })();
+  return (format === "parquet" ? exportParquet : exportCsv)(store, kind, scope);
 }

@@ -14,12 +14,13 @@ import { readFactsOfRuns } from "#query/runs/run-detail.ts";
 import { type Grid, type GridCell, pickBest, toGrid } from "#query/semantiva/grid.ts";
 import { groupPipelines } from "#query/semantiva/pipeline-groups.ts";
 import { listLaunches, readLaunch, statusOfOutcome } from "#query/semantiva/read-launches.ts";
+import { endedBy } from "#query/sources.ts";
 import { readField, toCells } from "./runs.ts";
 
 export const launchesRoute: Route<"launches"> = async (context, { query, caller, signal, asOf }) => {
   const limit = query.limit ?? limitDefault;
   const page = { workspace: caller.workspace, limit, after: readAfter(query.cursor) };
-  const { launches, next } = await listLaunches(context.sources, page, context.head(), signal);
+  const { launches, next } = await listLaunches(endedBy(context.sources, signal), page, context.head());
   return { launches, next: encodeCursor(next && [next.startNs.toString(), next.launchKey]), as_of: asOf };
 };
 
@@ -30,7 +31,7 @@ function readAfter(cursor: string | undefined): { startNs: bigint; launchKey: st
 
 export const launchRoute: Route<"launch"> = async (context, { params, query, caller, signal, asOf }) => {
   const { workspace } = caller;
-  const launch = await readLaunch(context.sources, { workspace, ...params }, context.head(), signal);
+  const launch = await readLaunch(endedBy(context.sources, signal), { workspace, ...params }, context.head());
   if (launch === null) throw unknownLaunch(params.id, params.attempt);
   const { summary, start } = launch;
   const grid = toGrid(launch.members, summary.planned);

@@ -5,6 +5,7 @@ import type { RunCompleteness } from "#api/contract/pipeline.ts";
 import { findRun } from "#query/runs/find-run.ts";
 import { judgeUnknownRun } from "#query/semantiva/completeness.ts";
 import { readAllCompleteness, readRunCompleteness, readRunGraph } from "#query/semantiva/read-pipelines.ts";
+import { endedBy } from "#query/sources.ts";
 
 export const graphRoute: Route<"graph"> = ofRun(async (context, { asOf, run }) => {
   return { ...(await readRunGraph(context.sources, run)), as_of: asOf };
@@ -21,5 +22,5 @@ export const completenessRoute: Route<"completeness"> = async (
 };
 
 export const completenessAllRoute: Route<"completenessAll"> = async (context, { caller, signal, asOf }) => {
-  return { ...(await readAllCompleteness(context.sources, caller.workspace, signal)), as_of: asOf };
+  return { ...(await readAllCompleteness(endedBy(context.sources, signal), caller.workspace)), as_of: asOf };
 };

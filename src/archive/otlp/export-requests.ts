@@ -21,11 +21,11 @@ export interface OtlpRequest {
 const requestBytesMax = 1024 * 1024;
 
 /** Everything of a run, in the order of arrival within each signal. */
-export async function* exportRequests(store: Store, run: FoundRun, signal: AbortSignal): AsyncGenerator<OtlpRequest> {
+export async function* exportRequests(store: Store, run: FoundRun): AsyncGenerator<OtlpRequest> {
   const groups = groupKeysOf(run);
   const converter = new OtlpConverter(run.runId);
   const builders = createBuilders();
-  for await (const rows of readInStretches(store, groups, signal)) yield* toRequests(() => converter, rows, builders);
+  for await (const rows of readInStretches(store, groups)) yield* toRequests(() => converter, rows, builders);
   yield* finish(builders);
 }
 
@@ -55,13 +55,9 @@ export function* finish(builders: Builders): Generator<OtlpRequest> {
 }
 
 /** One request a line, as OpenTelemetry's collector reads them from a file. What JSON cannot say is left out. */
-export async function* exportOtlpLines(
-  store: Store,
-  runs: Iterable<FoundRun>,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
+export async function* exportOtlpLines(store: Store, runs: Iterable<FoundRun>): AsyncGenerator<Uint8Array> {
   for (const run of runs)
-    for await (const request of exportRequests(store, run, signal))
+    for await (const request of exportRequests(store, run))
       yield* encodeTexts([...(await inTurns(formatNearest(request.signal, request.body))), "\n"]);
 }
 
@@ -70,8 +66,7 @@ export async function* exportOtlpBytes(
   store: Store,
   runs: Iterable<FoundRun>,
   only: Signal,
-  signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   for (const run of runs)
-    for await (const request of exportRequests(store, run, signal)) if (request.signal === only) yield request.body;
+    for await (const request of exportRequests(store, run)) if (request.signal === only) yield request.body;
 }

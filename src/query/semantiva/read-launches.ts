@@ -20,8 +20,8 @@ export interface Silence {
   readonly silenceNs: bigint;
 }
 
-export async function listLaunches({ store }: Sources, page: reader.LaunchPage, silence: Silence, signal: AbortSignal) {
-  const heads = await reader.readLaunches(store, page, { signal });
+export async function listLaunches({ store }: Sources, page: reader.LaunchPage, silence: Silence) {
+  const heads = await reader.readLaunches(store, page);
   const last = heads.length === page.limit ? heads.at(-1) : undefined;
   return {
     launches: await summarize(store, page.workspace, heads, silence),
@@ -34,11 +34,10 @@ export async function readLaunch(
   { store }: Sources,
   { workspace, id, attempt }: { readonly workspace: string; readonly id: string; readonly attempt: number },
   silence: Silence,
-  signal: AbortSignal,
 ) {
   const launchKey = formatLaunchKey(workspace, id, attempt);
   const [launch, starts] = await Promise.all([
-    reader.readLaunch(store, launchKey, { signal }),
+    reader.readLaunch(store, launchKey),
     reader.readLaunchStarts(store, [launchKey]),
   ]);
   if (launch === null) return null;

@@ -38,12 +38,12 @@ export async function readRunCompleteness(sources: Sources, workspace: string, r
 const launchesAtOnce = 1000;
 
 /** Of every run and every launch of a workspace. */
-export async function readAllCompleteness({ store }: Sources, workspace: string, signal: AbortSignal) {
-  const facts = await readCompleteness(store, workspace, { signal });
+export async function readAllCompleteness({ store }: Sources, workspace: string) {
+  const facts = await readCompleteness(store, workspace);
   const launches = [];
   let after: LaunchPage["after"] = null;
   do {
-    const heads = await readLaunches(store, { workspace, limit: launchesAtOnce, after }, { signal });
+    const heads = await readLaunches(store, { workspace, limit: launchesAtOnce, after });
     for (const head of heads) launches.push(judgeLaunchHead(head).completeness);
     const last = heads.length < launchesAtOnce ? undefined : heads.at(-1);
     after = last === undefined ? null : { startNs: last.start_ns, launchKey: last.launch_key };

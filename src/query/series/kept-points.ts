@@ -14,7 +14,7 @@ import {
   readPointState,
   type StoredPoints,
 } from "#store/reader/points.ts";
-import type { Store } from "#store/store.ts";
+import { type Store, withOptions } from "#store/store.ts";
 import { bytesOf, PointGatherer, type Points } from "./points.ts";
 
 /** What points are read from. */
@@ -28,7 +28,7 @@ export function pointReads(store: Store) {
       request: PointRequest,
       range: { readonly after: readonly bigint[]; readonly last: bigint },
       signal: AbortSignal | undefined,
-    ): AsyncIterable<PointBlock> => readPointBlocks(store, request, range, { signal }),
+    ): AsyncIterable<PointBlock> => readPointBlocks(withOptions(store, { signal }), request, range),
     firstTime: (groups: readonly string[]) => readFirstTime(store, groups),
   };
 }

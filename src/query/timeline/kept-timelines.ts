@@ -14,7 +14,7 @@ import {
   type TimelineTable,
   timelineTables,
 } from "#store/reader/timeline.ts";
-import type { Store } from "#store/store.ts";
+import { type Store, withOptions } from "#store/store.ts";
 import { layOut, layoutBytesPerSpan, type TimelineLayout } from "./layout.ts";
 import { layOutMarks, type MarkLayout, markLayoutBytes, TimelineMarks } from "./marks.ts";
 import { TimelineSpans } from "./spans.ts";
@@ -31,11 +31,11 @@ export function timelineReads(store: Store) {
     state: (groups: readonly string[], before: Readonly<Record<TimelineTable, bigint>>) =>
       reader.readTimelineState(store, groups, before),
     spans: (table: SpanTable, range: RowRange, signal: AbortSignal): AsyncIterable<SpanBlock> =>
-      reader.readSpanBlocks(store, table, range, { signal }),
+      reader.readSpanBlocks(withOptions(store, { signal }), table, range),
     oddIds: (table: SpanTable, range: RowRange, signal: AbortSignal) =>
-      reader.readOddIds(store, table, range, { signal }),
+      reader.readOddIds(withOptions(store, { signal }), table, range),
     marks: (range: RowRange, signal: AbortSignal): AsyncIterable<MarkBlock> =>
-      reader.readMarkBlocks(store, range, { signal }),
+      reader.readMarkBlocks(withOptions(store, { signal }), range),
   };
 }
 

@@ -14,6 +14,7 @@ import type { Collector } from "#server/collector/collector.ts";
 import type { Log } from "#server/log.ts";
 import { readGroupsBetween, streamJournal } from "#store/reader/record-rows.ts";
 import { readGroupRows } from "#store/reader/state-rows.ts";
+import { withOptions } from "#store/store.ts";
 
 export interface ForwardOptions {
   readonly collector: Pick<Collector, "id" | "store" | "writer" | "onStored">;
@@ -119,7 +120,7 @@ export class Forwarder {
     if (groups.length > 0) {
       const converterOf = await this.readRuns(groups);
       const builders = createBuilders();
-      const rows = streamJournal(store, groups, { collector: id, ...range }, { signal });
+      const rows = streamJournal(withOptions(store, { signal }), groups, { collector: id, ...range });
       for await (const request of toRequests(converterOf, rows, builders)) await this.post(request);
       for (const request of finish(builders)) await this.post(request);
     }

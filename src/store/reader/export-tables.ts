@@ -1,7 +1,7 @@
 // One kind of record of some runs as a table, for CSV and Parquet, and their spans and nodes for a trace.
 
 import { exportSelect } from "#store/schema/views.ts";
-import type { Query, ReadOptions, Store } from "#store/store.ts";
+import { type Query, type Store, takenAway, withOptions } from "#store/store.ts";
 import { inGroups } from "./group-scope.ts";
 import { decimal, flag, int, nullable, type RowOf, streamRows, text, word } from "./native-rows.ts";
 
@@ -33,11 +33,7 @@ const traceSlice = {
 export type TraceSlice = RowOf<typeof traceSlice>;
 
 /** By start, the longer one first. */
-export function streamSlices(
-  store: Store,
-  groups: readonly string[],
-  options: ReadOptions = {},
-): AsyncGenerator<TraceSlice> {
+export function streamSlices(store: Store, groups: readonly string[]): AsyncGenerator<TraceSlice> {
   const { database } = store;
   const query = {
     sql: `SELECT * FROM (
@@ -55,5 +51,5 @@ export function streamSlices(
       ORDER BY start_ns, end_ns DESC, id`,
     params: { groups },
   };
-  return streamRows(store, traceSlice, query, options);
+  return streamRows(withOptions(store, takenAway), traceSlice, query);
 }

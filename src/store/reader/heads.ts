@@ -5,7 +5,7 @@ import type { SenderNs } from "#base/clock.ts";
 import { joinedGroups } from "#store/joined-groups.ts";
 import { jsonMembers, jsonText } from "#store/payload-sql.ts";
 import { withTrait } from "#store/protocol-sql.ts";
-import type { ReadOptions, Store } from "#store/store.ts";
+import type { Store } from "#store/store.ts";
 import { type GroupScope, inScope, scopeParams } from "./group-scope.ts";
 import { big, flag, int, nullable, type RowOf, readRows, senderNs, text } from "./native-rows.ts";
 import { placeOrder } from "./record-place.ts";
@@ -169,13 +169,12 @@ const editFact = {
 };
 export type EditFact = RowOf<typeof editFact>;
 
-export function readEdits(store: Store, scope: GroupScope, options: ReadOptions = {}): Promise<EditFact[]> {
+export function readEdits(store: Store, scope: GroupScope): Promise<EditFact[]> {
   const { database } = store;
   const only = `AND run_id IN (SELECT run_id FROM ${joinedGroups(database)} WHERE ${inScope("group_key", scope)})`;
-  const query = {
+  return readRows(store, editFact, {
     sql: `SELECT run_id AS runId, name, notes, tags, archived, author, version AS atNs FROM ${database}.run_edits FINAL
       WHERE workspace = {workspace:String} ${"groupKeys" in scope ? only : ""}`,
     params: { workspace: scope.workspace, ...scopeParams(scope) },
-  };
-  return readRows(store, editFact, query, options);
+  });
 }

@@ -1,7 +1,7 @@
 // Launches as their own lines describe them, and their runs counted by how they ended.
 
 import { groupKinds, groupPrefix } from "#model/group-key.ts";
-import type { ReadOptions, Store } from "#store/store.ts";
+import type { Store } from "#store/store.ts";
 import { countOutcomes, type LaunchedRun, type OutcomeCount, readMembers, readRunCounts } from "./members.ts";
 import {
   count,
@@ -51,11 +51,7 @@ export interface LaunchPage {
 }
 
 /** A page of launches, the latest first. */
-export async function readLaunches(
-  store: Store,
-  { workspace, limit, after }: LaunchPage,
-  options: ReadOptions = {},
-): Promise<LaunchHead[]> {
+export async function readLaunches(store: Store, { workspace, limit, after }: LaunchPage): Promise<LaunchHead[]> {
   const behind = after === null ? "" : "WHERE (start_ns, launch_key) < ({after_ns:Int64}, {after_key:String})";
   const query = {
     sql: `${launchesSql(store.database, "startsWith(launch_key, {prefix:String})")} ${behind}
@@ -66,10 +62,10 @@ export async function readLaunches(
       ...(after === null ? {} : { after_ns: after.startNs, after_key: after.launchKey }),
     },
   };
-  const rows = await readRows(store, launchRow, query, options);
+  const rows = await readRows(store, launchRow, query);
   if (rows.length === 0) return [];
   const keys = rows.map(({ launch_key }) => launch_key);
-  const countsOf = await readRunCounts(store, keys, options);
+  const countsOf = await readRunCounts(store, keys);
   return rows.map((row) => toHead(row, countsOf.get(row.launch_key) ?? []));
 }
 
@@ -77,12 +73,11 @@ export async function readLaunches(
 export async function readLaunch(
   store: Store,
   launchKey: string,
-  options: ReadOptions = {},
 ): Promise<{ readonly head: LaunchHead; readonly members: readonly LaunchedRun[] } | null> {
   const sql = launchesSql(store.database, "launch_key = {launch:String}");
   const [row, members] = await Promise.all([
-    readRow(store, launchRow, { sql, params: { launch: launchKey } }, options),
-    readMembers(store, launchKey, options),
+    readRow(store, launchRow, { sql, params: { launch: launchKey } }),
+    readMembers(store, launchKey),
   ]);
   return row === null ? null : { head: toHead(row, countOutcomes(members)), members };
 }

@@ -4,7 +4,7 @@
 
 import { parseGroupKey } from "#model/group-key.ts";
 import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
-import type { Query, ReadOptions, Store } from "#store/store.ts";
+import type { Query, Store } from "#store/store.ts";
 import {
   big,
   count,
@@ -68,12 +68,12 @@ const startRow = {
 type StartRow = RowOf<typeof startRow>;
 
 /** The members of a launch in order: by index, then by start. */
-export async function readMembers(store: Store, launchKey: string, options: ReadOptions = {}): Promise<LaunchedRun[]> {
+export async function readMembers(store: Store, launchKey: string): Promise<LaunchedRun[]> {
   const columns = Object.keys(startRow).join(", ");
   const query = toQuery(`${startsOf(store.database, columns)} ${inOrder}`, [launchKey]);
   const [starts, { endOf, failedOf, nameOf }] = await Promise.all([
-    readRows(store, startRow, query, options),
-    readFates(store, [launchKey], options),
+    readRows(store, startRow, query),
+    readFates(store, [launchKey]),
   ]);
   const members: (LaunchedRun & { readonly start_ns: bigint })[] = [];
   for (let at = 0; at < starts.length; ) {
@@ -116,15 +116,11 @@ function byIndex(a: LaunchedRun & { readonly start_ns: bigint }, b: typeof a): n
 }
 
 /** By launch: its runs, counted. */
-export async function readRunCounts(
-  store: Store,
-  launchKeys: readonly string[],
-  options: ReadOptions = {},
-): Promise<Map<string, OutcomeCount[]>> {
+export async function readRunCounts(store: Store, launchKeys: readonly string[]): Promise<Map<string, OutcomeCount[]>> {
   const sql = `${startsOf(store.database, "launch_key, group_key, received_ns")} ORDER BY launch_key, group_key, received_ns`;
   const [blocks, { endOf, failedOf, nameOf }] = await Promise.all([
-    readNativeBlocks(store, toQuery(sql, launchKeys), options),
-    readFates(store, launchKeys, options),
+    readNativeBlocks(store, toQuery(sql, launchKeys)),
+    readFates(store, launchKeys),
   ]);
   const counts = new Map<string, OutcomeCounts>();
   let run = { launch: "", group: "", receivedNs: 0n };
@@ -186,16 +182,16 @@ interface End {
   readonly lastNs: bigint;
 }
 
-async function readFates(store: Store, launchKeys: readonly string[], options: ReadOptions): Promise<Fates> {
+async function readFates(store: Store, launchKeys: readonly string[]): Promise<Fates> {
   const { database } = store;
   const attached = startsOf(database, "group_key");
   const endsSql = `SELECT group_key, outcome, ts_ns FROM ${database}.lifecycle
     WHERE launch_key = '' AND type = 'pipeline_end' AND group_key IN (${attached}) ${inOrder}`;
   const failedSql = failedNodesSql(database, attached);
   const [ends, failed, names] = await Promise.all([
-    readNativeBlocks(store, toQuery(endsSql, launchKeys), options),
-    readRows(store, { group_key: text, nodes: int }, toQuery(failedSql, launchKeys), options),
-    readRows(store, { group_key: text, name: text, deleted: big }, { sql: namesSql(database) }, options),
+    readNativeBlocks(store, toQuery(endsSql, launchKeys)),
+    readRows(store, { group_key: text, nodes: int }, toQuery(failedSql, launchKeys)),
+    readRows(store, { group_key: text, name: text, deleted: big }, { sql: namesSql(database) }),
   ]);
   return {
     endOf: toEnds(ends),

@@ -6,7 +6,7 @@ import type { SenderNs, ServerNs } from "#base/clock.ts";
 import { Turn } from "#base/turns.ts";
 import { streamBlocks } from "#store/native/block-stream.ts";
 import { type DecodedBlock, type DecodedColumn, decodeBlocks } from "#store/native/decode-block.ts";
-import type { Query, ReadOptions, Store } from "#store/store.ts";
+import type { Query, Store } from "#store/store.ts";
 
 /** A column as values of type T; null for a column of another kind. */
 export interface Cell<T> {
@@ -91,14 +91,9 @@ export function list<T>(cell: Cell<T>): Cell<T[]> {
   };
 }
 
-export async function readRows<S extends RowShape>(
-  store: Store,
-  shape: S,
-  query: Query,
-  options: ReadOptions = {},
-): Promise<RowOf<S>[]> {
+export async function readRows<S extends RowShape>(store: Store, shape: S, query: Query): Promise<RowOf<S>[]> {
   const rows: RowOf<S>[] = [];
-  const blocks = await readNativeBlocks(store, query, options);
+  const blocks = await readNativeBlocks(store, query);
   const turn = new Turn();
   for (const block of blocks)
     for (const row of rowsOf(block, shape, query)) {
@@ -110,24 +105,14 @@ export async function readRows<S extends RowShape>(
 }
 
 /** The first row, of an answer that has one or none. */
-export async function readRow<S extends RowShape>(
-  store: Store,
-  shape: S,
-  query: Query,
-  options: ReadOptions = {},
-): Promise<RowOf<S> | null> {
-  return (await readRows(store, shape, query, options))[0] ?? null;
+export async function readRow<S extends RowShape>(store: Store, shape: S, query: Query): Promise<RowOf<S> | null> {
+  return (await readRows(store, shape, query))[0] ?? null;
 }
 
 /** The values of an answer that has one column. */
-export async function readColumn<T>(
-  store: Store,
-  cell: Cell<T>,
-  query: Query,
-  options: ReadOptions = {},
-): Promise<T[]> {
+export async function readColumn<T>(store: Store, cell: Cell<T>, query: Query): Promise<T[]> {
   const values: T[] = [];
-  const blocks = await readNativeBlocks(store, query, options);
+  const blocks = await readNativeBlocks(store, query);
   const turn = new Turn();
   for (const block of blocks) {
     const [name = "", ...others] = block.columns.keys();
@@ -147,14 +132,9 @@ export async function readValue<T>(store: Store, cell: Cell<T>, query: Query): P
 }
 
 /** For answers that are too large to be held. */
-export async function* streamRows<S extends RowShape>(
-  store: Store,
-  shape: S,
-  query: Query,
-  options: ReadOptions = {},
-): AsyncGenerator<RowOf<S>> {
+export async function* streamRows<S extends RowShape>(store: Store, shape: S, query: Query): AsyncGenerator<RowOf<S>> {
   const turn = new Turn();
-  for await (const block of streamNativeBlocks(store, query, options)) {
+  for await (const block of streamNativeBlocks(store, query)) {
     // One row may have megabytes.
     if (turn.isOver) await turn.pass();
     for (const row of rowsOf(block, shape, query)) {
@@ -168,10 +148,10 @@ export async function* streamRows<S extends RowShape>(
 const largeAnswerBytes = 4 * 1024 * 1024;
 
 /** The answer's columns, for those who need no object a row. */
-export async function readNativeBlocks(store: Store, query: Query, options: ReadOptions = {}): Promise<DecodedBlock[]> {
+export async function readNativeBlocks(store: Store, query: Query): Promise<DecodedBlock[]> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of store.stream(query, { ...options, format: "Native" })) {
+  for await (const chunk of store.stream(query, { format: "Native" })) {
     chunks.push(chunk);
     size += chunk.length;
   }
@@ -188,13 +168,8 @@ export async function readNativeBlocks(store: Store, query: Query, options: Read
   return blocks;
 }
 
-export async function* streamNativeBlocks(
-  store: Store,
-  query: Query,
-  options: ReadOptions = {},
-): AsyncGenerator<DecodedBlock> {
-  for await (const block of streamBlocks(store.stream(query, { ...options, format: "Native" })))
-    if (block.rows > 0) yield block;
+export async function* streamNativeBlocks(store: Store, query: Query): AsyncGenerator<DecodedBlock> {
+  for await (const block of streamBlocks(store.stream(query, { format: "Native" }))) if (block.rows > 0) yield block;
 }
 
 function* rowsOf<S extends RowShape>(block: DecodedBlock, shape: S, query: Query): Generator<RowOf<S>> {

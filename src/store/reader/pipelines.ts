@@ -1,7 +1,7 @@
 // Facts about Semantiva pipelines, before anything is concluded from them. Rows are named as their columns are.
 
 import { groupKinds, groupPrefix } from "#model/group-key.ts";
-import type { ReadOptions, Store } from "#store/store.ts";
+import type { Store } from "#store/store.ts";
 import { inGroups, ownIdSql } from "./group-scope.ts";
 import {
   big,
@@ -42,14 +42,10 @@ const completenessFacts = {
 export type CompletenessFacts = RowOf<typeof completenessFacts>;
 
 /** Of every run of a workspace. */
-export function readCompleteness(
-  store: Store,
-  workspace: string,
-  options: ReadOptions = {},
-): Promise<CompletenessFacts[]> {
+export function readCompleteness(store: Store, workspace: string): Promise<CompletenessFacts[]> {
   const { database } = store;
   const scoped = "startsWith(group_key, {prefix:String})";
-  const query = {
+  return readRows(store, completenessFacts, {
     sql: `WITH
   edges AS (
     SELECT group_key, max(type = 'pipeline_start') AS has_start, max(type = 'pipeline_end') AS has_end,
@@ -85,8 +81,7 @@ LEFT JOIN (${namesSql(database)}) AS g ON g.group_key = toString(l.group_key)
 LEFT JOIN unsettled AS u ON u.group_key = l.group_key
 WHERE l.last_received > g.deleted ORDER BY l.first_seen, run_id`,
     params: { prefix: groupPrefix(workspace, groupKinds.semantivaRun) },
-  };
-  return readRows(store, completenessFacts, query, options);
+  });
 }
 
 /** The order of arrival. */

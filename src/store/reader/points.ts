@@ -4,7 +4,7 @@ import { columnOf } from "#store/native/decode-block.ts";
 import type { ParamValue } from "#store/params.ts";
 import { tieOf } from "#store/point-order.ts";
 import { withTrait } from "#store/protocol-sql.ts";
-import type { ReadOptions, Store } from "#store/store.ts";
+import type { Store } from "#store/store.ts";
 import { fingerprintRow, fingerprintSql, partsSql, type StoredRows, toStoredRows } from "./fingerprint.ts";
 import { inGroups } from "./group-scope.ts";
 import { big, decimal, int, readRows, readValue, streamNativeBlocks, text } from "./native-rows.ts";
@@ -105,14 +105,13 @@ export async function* readPointBlocks(
   store: Store,
   request: PointRequest,
   range: { readonly after: readonly bigint[]; readonly last: bigint },
-  options: ReadOptions = {},
 ): AsyncGenerator<PointBlock> {
   const fresh = range.after.every((position) => position < 0n) ? "" : `AND m.jpos > ${ofGroup("after")}`;
   const query = {
     sql: pointsSql(store.database, request.kind, `${mine} AND m.jpos <= {last:Int64} ${fresh}`),
     params: { ...paramsOf(request), last: range.last, after: range.after },
   };
-  for await (const block of streamNativeBlocks(store, query, options))
+  for await (const block of streamNativeBlocks(store, query))
     yield {
       rows: block.rows,
       group: columnOf(block, "of_group", "dict"),

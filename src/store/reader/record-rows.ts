@@ -5,7 +5,7 @@ import type { RowPlace } from "#model/positions.ts";
 import { type RecordKind, recordKinds } from "#protocol/record-kinds.ts";
 import type { RecordSource } from "#protocol/record-source.ts";
 import type { ParamValue } from "#store/params.ts";
-import type { Query, ReadOptions, Store } from "#store/store.ts";
+import { type Query, type Store, takenAway, withOptions } from "#store/store.ts";
 import { cutText, shownBytesMax } from "./cut-text.ts";
 import { allOf, inGroups } from "./group-scope.ts";
 import {
@@ -118,18 +118,14 @@ export function streamRecords(
   store: Store,
   groups: readonly string[],
   { from, to }: { readonly from: JournalPlace; readonly to: JournalPlace },
-  options: ReadOptions = {},
 ): AsyncGenerator<RecordRow> {
   const within = between({ ...from, jrow: 0 }, { ...to, jrow: 2 ** 32 - 1 });
-  return streamRows(store, recordRow, recordRowsQuery(store.database, { ...everyRecord, groups }, within), options);
+  const query = recordRowsQuery(store.database, { ...everyRecord, groups }, within);
+  return streamRows(withOptions(store, takenAway), recordRow, query);
 }
 
 /** The rows of the groups of several runs: one run after the other, each in the order of arrival. */
-export function streamRunRecords(
-  store: Store,
-  runs: readonly (readonly string[])[],
-  options: ReadOptions = {},
-): AsyncGenerator<RecordRow> {
+export function streamRunRecords(store: Store, runs: readonly (readonly string[])[]): AsyncGenerator<RecordRow> {
   const groups = runs.flat();
   const places = runs.flatMap((keys, place) => keys.map(() => place));
   const { sql, params } = recordRowsQuery(
@@ -138,7 +134,7 @@ export function streamRunRecords(
     { sql: "1", params: {} },
     { before: "transform(r_group, {groups:Array(String)}, {places:Array(UInt32)}, toUInt32(0))" },
   );
-  return streamRows(store, recordRow, { sql, params: { ...params, places } }, options);
+  return streamRows(withOptions(store, takenAway), recordRow, { sql, params: { ...params, places } });
 }
 
 /** The groups with rows of the journal records between two, both included. */
@@ -158,7 +154,6 @@ export function streamJournal(
   store: Store,
   groups: readonly string[],
   { collector, from, to }: { readonly collector: string; readonly from: string; readonly to: string },
-  options: ReadOptions = {},
 ): AsyncGenerator<RecordRow> {
   const within = {
     // Rows of older releases are this folder's own and name nobody.
@@ -166,11 +161,11 @@ export function streamJournal(
     params: { p1: collector, p2: from, p3: to },
   };
   const query = recordRowsQuery(store.database, { ...everyRecord, groups }, within);
-  return streamRows(store, recordRow, query, options);
+  return streamRows(store, recordRow, query);
 }
 
 /** How many rows each journal record has, in order: what is read at once is cut by it. */
-export function readRecordSizes(store: Store, groups: readonly string[], options: ReadOptions = {}) {
+export function readRecordSizes(store: Store, groups: readonly string[]) {
   const of = (table: string): string =>
     `SELECT received_ns, collector, jpos FROM ${store.database}.${table} WHERE ${inGroups}`;
   return readRows(
@@ -181,16 +176,15 @@ export function readRecordSizes(store: Store, groups: readonly string[], options
         GROUP BY ${journalOrder} ORDER BY ${journalOrder}`,
       params: { groups },
     },
-    options,
   );
 }
 
 /** How many rows each group has. */
-export function readGroupSizes(store: Store, groups: readonly string[], options: ReadOptions = {}) {
+export function readGroupSizes(store: Store, groups: readonly string[]) {
   const of = (table: string): string =>
     `SELECT toString(group_key) AS key, count() AS part FROM ${store.database}.${table} WHERE ${inGroups} GROUP BY key`;
   const sql = `SELECT key, toUInt32(sum(part)) AS rows FROM (${recordTables.map(of).join(" UNION ALL ")}) GROUP BY key`;
-  return readRows(store, { key: text, rows: int }, { sql, params: { groups } }, options);
+  return readRows(store, { key: text, rows: int }, { sql, params: { groups } });
 }
 
 function pagePlacesQuery(database: string, page: RecordPage): Query {

@@ -2,7 +2,7 @@
 // a million.
 
 import { columnOf } from "#store/native/decode-block.ts";
-import type { ReadOptions, Store } from "#store/store.ts";
+import type { Store } from "#store/store.ts";
 import { fingerprintRow, fingerprintSql, partsSql, type StoredRows, toStoredRows } from "./fingerprint.ts";
 import { inGroups } from "./group-scope.ts";
 import { decimal, readRows, streamNativeBlocks, text, word } from "./native-rows.ts";
@@ -109,10 +109,9 @@ export async function* readSpanBlocks(
   store: Store,
   table: "spans" | "nodes",
   range: RowRange,
-  options: ReadOptions = {},
 ): AsyncGenerator<SpanBlock> {
   const sql = table === "spans" ? spansSql(store.database) : nodesSql(store.database);
-  for await (const block of streamNativeBlocks(store, { sql, params: rangeParams(range) }, options))
+  for await (const block of streamNativeBlocks(store, { sql, params: rangeParams(range) }))
     yield {
       rows: block.rows,
       ids: columnOf(block, "id", "fixed").bytes,
@@ -144,13 +143,9 @@ function nodesSql(database: string): string {
     FROM ${database}.nodes WHERE ${inRange} AND start_ns > 0`;
 }
 
-export async function* readMarkBlocks(
-  store: Store,
-  range: RowRange,
-  options: ReadOptions = {},
-): AsyncGenerator<MarkBlock> {
+export async function* readMarkBlocks(store: Store, range: RowRange): AsyncGenerator<MarkBlock> {
   const sql = `SELECT ts_ns, ${idSql("span_id")} AS span, name FROM ${store.database}.marks WHERE ${inRange}`;
-  for await (const block of streamNativeBlocks(store, { sql, params: rangeParams(range) }, options))
+  for await (const block of streamNativeBlocks(store, { sql, params: rangeParams(range) }))
     yield {
       rows: block.rows,
       tsNs: columnOf(block, "ts_ns", "int64").values,
@@ -160,12 +155,7 @@ export async function* readMarkBlocks(
 }
 
 /** Texts of the ids and parents of these rows that are not hex. */
-export async function readOddIds(
-  store: Store,
-  table: "spans" | "nodes",
-  range: RowRange,
-  options: ReadOptions = {},
-): Promise<OddIds> {
+export async function readOddIds(store: Store, table: "spans" | "nodes", range: RowRange): Promise<OddIds> {
   const from = `FROM ${store.database}.${table} WHERE ${inRange}`;
   const texts = (column: string) =>
     `SELECT DISTINCT lower(hex(MD5(${column}))) AS id, ${column} AS text ${from} AND NOT ${isHex(column)}`;
@@ -173,5 +163,5 @@ export async function readOddIds(
     table === "spans"
       ? `${texts("span_id")} UNION ALL ${texts("assumeNotNull(parent_id)")} AND isNotNull(parent_id)`
       : `SELECT lower(hex(MD5(event_id))) AS id, concat('node:', event_id) AS text ${from}`;
-  return readRows(store, { id: text, text }, { sql, params: rangeParams(range) }, options);
+  return readRows(store, { id: text, text }, { sql, params: rangeParams(range) });
 }

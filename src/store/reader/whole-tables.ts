@@ -6,14 +6,9 @@ import { type Store, takenAway } from "#store/store.ts";
 import { count, readColumn, readValue, text } from "./native-rows.ts";
 
 /** All rows of a table, or those that came up to a journal record, in the engine's own format. */
-export function streamTable(
-  store: Store,
-  table: string,
-  lastJpos: number | null,
-  signal: AbortSignal,
-): AsyncIterable<Uint8Array> {
+export function streamTable(store: Store, table: string, lastJpos: number | null): AsyncIterable<Uint8Array> {
   const sql = `SELECT * FROM ${store.database}.${table} ${upTo(table, lastJpos)}`;
-  return store.stream({ sql }, { ...takenAway, format: "Native", signal });
+  return store.stream({ sql }, { ...takenAway, format: "Native" });
 }
 
 export function countTable(store: Store, table: string, lastJpos: number | null = null): Promise<number> {
