@@ -31,7 +31,7 @@ export async function listEvents(store: Store, page: RecordPage) {
     events: events.map((event) =>
       conflicts.has(event) ? { ...event, flags: event.flags | rowFlags.seq_conflict } : event,
     ),
-    types: Object.fromEntries(types.map(({ type, count }) => [type, count])),
+    types: Object.fromEntries(types),
   };
 }
 

@@ -29,8 +29,7 @@ export async function* inPortions(
   for (const some of inLots(runs)) {
     const exported = await withLaunches(store, some, launches);
     const groups = exported.flatMap((run) => run.groups);
-    const sizes = await readGroupSizes(store, groups);
-    const rowsOf = new Map(sizes.map(({ key, rows }) => [key, rows]));
+    const rowsOf = await readGroupSizes(store, groups);
     let portion: ExportedRun[] = [];
     let held = 0;
     for (const run of exported) {

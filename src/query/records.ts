@@ -13,7 +13,7 @@ export type { FaultFilter, LogFilter } from "#store/reader/records.ts";
 
 export async function listLogs({ store }: Sources, filter: reader.LogFilter) {
   const [rows, levels] = await Promise.all([reader.readLogs(store, filter), reader.readLogLevels(store, filter)]);
-  return { rows, levels: Object.fromEntries(levels.map(({ level, count }) => [level, count])) };
+  return { rows, levels: Object.fromEntries(levels) };
 }
 
 /** The latest value of each param, with the others that it had. */
@@ -80,7 +80,7 @@ export async function listFaults({ store }: Sources, filter: reader.FaultFilter)
   const runOf = new Map(found.map(({ groupKey, run }) => [groupKey, run]));
   return {
     rows: rows.map(({ group_key, ...row }) => ({ ...row, run: runOf.get(group_key) ?? null, ...explain(row.code) })),
-    codes: Object.fromEntries(codes.map(({ code, count }) => [code, count])),
+    codes: Object.fromEntries(codes),
   };
 }
 

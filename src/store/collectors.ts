@@ -2,7 +2,7 @@
 
 import { stateTables } from "#model/state-tables.ts";
 import { encodeObjects } from "./native/encode-objects.ts";
-import { count, type RowOf, readRow, readRows, text } from "./reader/native-rows.ts";
+import { count, type RowOf, readColumn, readMap, readRow, text } from "./reader/native-rows.ts";
 import type { Store } from "./store.ts";
 
 const knownCollector = { epoch: text, position: count };
@@ -14,10 +14,9 @@ export function readCollector(store: Store, collector: string): Promise<KnownCol
 }
 
 /** By collector, a journal position up to which everything is stored. */
-export async function readStoredPositions(store: Store): Promise<Map<string, number>> {
+export function readStoredPositions(store: Store): Promise<Map<string, number>> {
   const sql = `SELECT collector, position FROM ${store.database}.collectors FINAL`;
-  const rows = await readRows(store, { collector: text, position: count }, { sql });
-  return new Map(rows.map(({ collector, position }) => [collector, position]));
+  return readMap(store, text, count, { sql });
 }
 
 export async function noteCollector(
@@ -37,7 +36,7 @@ const installationName = "installation:";
 export async function readInstallations(store: Store): Promise<string[]> {
   const sql = `SELECT name FROM ${store.database}.settings FINAL WHERE workspace = '' AND startsWith(name, '${installationName}')
     ORDER BY name`;
-  return (await readRows(store, { name: text }, { sql })).map(({ name }) => name.slice(installationName.length));
+  return (await readColumn(store, text, { sql })).map((name) => name.slice(installationName.length));
 }
 
 export async function noteInstallation(store: Store, id: string, version: bigint): Promise<void> {

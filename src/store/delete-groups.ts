@@ -1,7 +1,7 @@
 // Removes every row of some groups: facts, summaries, and the small tables that speak of them.
 
 import { stateTables } from "#model/state-tables.ts";
-import { int, type RowOf, readRow, readRows, text } from "./reader/native-rows.ts";
+import { int, type RowOf, readColumn, readRow, readRows, text } from "./reader/native-rows.ts";
 import { quote } from "./sql-quote.ts";
 import type { Store } from "./store.ts";
 
@@ -49,7 +49,7 @@ export async function deleteGroups(store: Store, groupKeys: readonly string[]): 
 async function tablesWith(store: Store, where: string): Promise<readonly string[]> {
   if (store.kind !== "embedded") return byGroup;
   const found = byGroup.map((table) => `(SELECT '${table}' AS name FROM ${store.database}.${table} ${where} LIMIT 1)`);
-  return (await readRows(store, { name: text }, { sql: found.join(" UNION ALL ") })).map(({ name }) => name);
+  return readColumn(store, text, { sql: found.join(" UNION ALL ") });
 }
 
 const hiddenGroup = { workspace: text, run_id: text, group_key: text };
@@ -104,9 +104,9 @@ export async function deleteFirings(store: Store, runs: readonly NamedRun[], bef
   await store.ddl(`DELETE FROM ${deletionTarget(store, "firings")} WHERE ${where}`);
 }
 
-export async function readObjectKeys(store: Store, covered: CoveredBlobs): Promise<string[]> {
+export function readObjectKeys(store: Store, covered: CoveredBlobs): Promise<string[]> {
   const sql = `SELECT DISTINCT object_key FROM ${store.database}.blobs FINAL WHERE ${blobsOf(store, covered)}`;
-  return (await readRows(store, { object_key: text }, { sql })).map((row) => row.object_key);
+  return readColumn(store, text, { sql });
 }
 
 export async function deleteBlobRows(store: Store, covered: CoveredBlobs): Promise<void> {

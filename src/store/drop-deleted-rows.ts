@@ -3,7 +3,7 @@
 // of at most one that stays.
 
 import { factTables } from "#model/tables.ts";
-import { count, list, readRow, readRows, text } from "./reader/native-rows.ts";
+import { count, list, readRows, readValue, text } from "./reader/native-rows.ts";
 import type { Store } from "./store.ts";
 
 /** Smaller parts are merged soon, or take hardly any room. */
@@ -25,9 +25,9 @@ export async function dropDeletedRows(store: Store, rowsMin: number = rowsMinUsu
   });
   const begun: string[] = [];
   for (const { name, rows, parts } of marked) {
-    const sql = `SELECT count() AS rows FROM ${database}.${name} WHERE _part IN {parts:Array(String)}`;
-    const left = await readRow(store, { rows: count }, { sql, params: { parts } });
-    if (left !== null && left.rows > rows / 2) continue;
+    const sql = `SELECT count() FROM ${database}.${name} WHERE _part IN {parts:Array(String)}`;
+    const left = (await readValue(store, count, { sql, params: { parts } })) ?? 0;
+    if (left > rows / 2) continue;
     await store.ddl(`ALTER TABLE ${database}.${name}${on} APPLY DELETED MASK`);
     begun.push(name);
   }

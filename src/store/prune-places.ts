@@ -2,7 +2,7 @@
 // known for a day, so a batch that came once is not stored again under another key, and its place is of no more use then.
 
 import { deletionTarget } from "./delete-groups.ts";
-import { count, readRow, readRows, text } from "./reader/native-rows.ts";
+import { count, readColumn, readValue, text } from "./reader/native-rows.ts";
 import { quote } from "./sql-quote.ts";
 import type { Store } from "./store.ts";
 
@@ -11,12 +11,10 @@ export async function prunePlaces(store: Store, beforeNs: bigint): Promise<numbe
   const table = `${store.database}.batch_places`;
   const sql = `SELECT batch_id FROM ${table} GROUP BY batch_id
     HAVING min(group_key) != max(group_key) AND min(version) < {before:Int64}`;
-  const doubled = await readRows(store, { batch_id: text }, { sql, params: { before: beforeNs } });
-  const but =
-    doubled.length === 0 ? "" : ` AND batch_id NOT IN (${doubled.map((row) => quote(row.batch_id)).join(", ")})`;
+  const doubled = await readColumn(store, text, { sql, params: { before: beforeNs } });
+  const but = doubled.length === 0 ? "" : ` AND batch_id NOT IN (${doubled.map(quote).join(", ")})`;
   const where = `version < ${beforeNs}${but}`;
-  const due = await readRow(store, { rows: count }, { sql: `SELECT count() AS rows FROM ${table} WHERE ${where}` });
-  const rows = due?.rows ?? 0;
+  const rows = (await readValue(store, count, { sql: `SELECT count() FROM ${table} WHERE ${where}` })) ?? 0;
   if (rows > 0) await store.ddl(`DELETE FROM ${deletionTarget(store, "batch_places")} WHERE ${where}`);
   return rows;
 }

@@ -8,7 +8,7 @@ import type { BlobStore } from "./blobs/blob-store.ts";
 import { deleteBlobRows, deleteFirings, deletionTarget, readObjectKeys } from "./delete-groups.ts";
 import { type DeletionFact, keysOf } from "./deletion-orders.ts";
 import { encodeObjects } from "./native/encode-objects.ts";
-import { count, readRows, text } from "./reader/native-rows.ts";
+import { count, readColumn, readMap, text } from "./reader/native-rows.ts";
 import { fillCirronIds } from "./schema/cirron-ids.ts";
 import { paramsByKey, type Summary, summaries } from "./schema/summaries.ts";
 import { quote } from "./sql-quote.ts";
@@ -48,7 +48,7 @@ export async function reviveLeft(store: Store, order: DeletionFact): Promise<voi
 }
 
 /** How far the store has the rows of each collector, of these groups: all of them, or those that came before a time. */
-export async function readStoredPositions(
+export function readStoredPositions(
   store: Store,
   keys: readonly string[],
   beforeNs?: bigint,
@@ -57,8 +57,7 @@ export async function readStoredPositions(
   const each = placed.map((table) => `SELECT collector, jpos FROM ${store.database}.${table} WHERE ${where}`);
   const sql = `SELECT toString(collector) AS name, max(jpos) AS last FROM (${each.join(" UNION ALL ")}) GROUP BY name`;
   const params = { groups: keys, ...(beforeNs === undefined ? {} : { before: beforeNs }) };
-  const rows = await readRows(store, { name: text, last: count }, { sql, params });
-  return new Map(rows.map(({ name, last }) => [name, last]));
+  return readMap(store, text, count, { sql, params });
 }
 
 function toCover({ covered }: DeletionFact): string {
@@ -78,8 +77,7 @@ async function deleteRows(
   const each = tables.map(
     (table) => `SELECT '${table}' AS name FROM (SELECT 1 FROM ${store.database}.${table} WHERE ${where} LIMIT 1)`,
   );
-  const rows = await readRows(store, { name: text }, { sql: each.join(" UNION ALL ") });
-  const found = new Set(rows.map(({ name }) => name));
+  const found = new Set(await readColumn(store, text, { sql: each.join(" UNION ALL ") }));
   for (const table of tables)
     if (found.has(table)) await store.ddl(`DELETE FROM ${deletionTarget(store, table)} WHERE ${where}`);
 }
@@ -90,8 +88,7 @@ async function findLeft(store: Store, keys: readonly string[]): Promise<Set<stri
     (table) => `SELECT DISTINCT group_key FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)}`,
   );
   const sql = `SELECT DISTINCT toString(group_key) AS name FROM (${each.join(" UNION ALL ")})`;
-  const rows = await readRows(store, { name: text }, { sql, params: { groups: keys } });
-  return new Set(rows.map(({ name }) => name));
+  return new Set(await readColumn(store, text, { sql, params: { groups: keys } }));
 }
 
 /** Rebuilds everything derived from rows, from the rows that are left, and shows the groups again. */

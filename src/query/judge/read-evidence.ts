@@ -66,7 +66,7 @@ export async function readEvidence(sources: Sources, workspace: string, run: Fou
     windows,
     gpuUse,
     missing: sequences.sequences.map(toMissing),
-    faults: faults.reduce((sum, { count }) => sum + count, 0),
+    faults: faults.values().reduce((sum, count) => sum + count, 0),
   };
 }
 

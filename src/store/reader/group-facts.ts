@@ -14,6 +14,7 @@ import {
   nullable,
   type RowOf,
   type RowShape,
+  readMap,
   readRows,
   readValue,
   senderNs,
@@ -51,28 +52,25 @@ export interface GroupFacts extends RowOf<typeof groupRow> {
 
 const timesRow = { groupKey: text, firstNs: nullable(senderNs), lastNs: nullable(senderNs), receivedNs: serverNs };
 type Times = RowOf<typeof timesRow>;
-const countRow = { groupKey: text, count: int };
 /** One hole may be as wide as 64 bits. */
 const sequenceRow = { groupKey: text, duplicates: int, missing: float };
 
 /** By key. A launch is not a run, its lines say what was planned: it is left out, and so is what was deleted. */
 export async function readGroupFacts(store: Store, scope: GroupScope): Promise<GroupFacts[]> {
   const { database } = store;
-  const read = <S extends RowShape>(shape: S, sql: string) =>
-    readRows(store, shape, { sql, params: scopeParams(scope) });
-  const [groups, groupTimes, pointTimes, faults, sequences, nonfinite] = await Promise.all([
+  const params = scopeParams(scope);
+  const read = <S extends RowShape>(shape: S, sql: string) => readRows(store, shape, { sql, params });
+  const [groups, groupTimes, pointTimes, faultsOf, sequences, nonfiniteOf] = await Promise.all([
     read(groupRow, groupsSql(database, scope)),
     read(timesRow, timesSql(database, "group_times", scope)),
     read(timesRow, timesSql(database, "metric_summary", scope)),
-    read(countRow, faultsSql(database, scope)),
+    readMap(store, text, int, { sql: faultsSql(database, scope), params }),
     ofKind(scope, groupKinds.xtrackRun) === null ? [] : read(sequenceRow, sequencesSql(database, scope)),
-    read(countRow, nonfiniteSql(database, scope)),
+    readMap(store, text, int, { sql: nonfiniteSql(database, scope), params }),
   ]);
   const timesOf = byKey(groupTimes);
   const pointTimesOf = byKey(pointTimes);
-  const faultsOf = byKey(faults);
   const sequencesOf = byKey(sequences);
-  const nonfiniteOf = byKey(nonfinite);
   return groups.map((group) => {
     const { groupKey } = group;
     const times = joinTimes(timesOf.get(groupKey), pointTimesOf.get(groupKey));
@@ -82,10 +80,10 @@ export async function readGroupFacts(store: Store, scope: GroupScope): Promise<G
       firstNs: toTime(times?.firstNs ?? null),
       lastNs: toTime(times?.lastNs ?? null),
       lastReceivedNs: times?.receivedNs ?? 0n,
-      faults: faultsOf.get(groupKey)?.count ?? 0,
+      faults: faultsOf.get(groupKey) ?? 0,
       duplicates: sequence?.duplicates ?? 0,
       missing: sequence?.missing ?? 0,
-      nonfinite: nonfiniteOf.get(groupKey)?.count ?? 0,
+      nonfinite: nonfiniteOf.get(groupKey) ?? 0,
     };
   });
 }

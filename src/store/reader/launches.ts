@@ -10,6 +10,7 @@ import {
   list,
   nullable,
   type RowOf,
+  readMap,
   readRow,
   readRows,
   senderNs,
@@ -99,36 +100,22 @@ function launchesSql(database: string, scope: string): string {
 }
 
 /** Stored start lines by launch key, the last when there are several. */
-export async function readLaunchStarts(store: Store, launches: readonly string[]): Promise<Map<string, string>> {
-  const rows = await readRows(
-    store,
-    { launch_key: text, line: text },
-    {
-      sql: `SELECT toString(group_key) AS launch_key, argMax(payload, (ts_ns, ${placeOrder})) AS line
-        FROM ${store.database}.events WHERE group_key IN {launches:Array(String)} AND type = 'run_space_start'
-        GROUP BY group_key`,
-      params: { launches },
-    },
-  );
-  return new Map(rows.map(({ launch_key, line }) => [launch_key, line]));
+export function readLaunchStarts(store: Store, launches: readonly string[]): Promise<Map<string, string>> {
+  return readMap(store, text, text, {
+    sql: `SELECT toString(group_key) AS launch_key, argMax(payload, (ts_ns, ${placeOrder})) AS line
+      FROM ${store.database}.events WHERE group_key IN {launches:Array(String)} AND type = 'run_space_start'
+      GROUP BY group_key`,
+    params: { launches },
+  });
 }
 
 /** The attempts that are known of a launch, by its id, ascending. */
-export async function readAttempts(
-  store: Store,
-  workspace: string,
-  ids: readonly string[],
-): Promise<Map<string, number[]>> {
-  const rows = await readRows(
-    store,
-    { launch_id: text, attempts: list(count) },
-    {
-      sql: `SELECT toString(launch_id) AS launch_id, arraySort(groupUniqArray(assumeNotNull(attempt))) AS attempts
-        FROM ${store.database}.lifecycle
-        WHERE launch_key != '' AND startsWith(launch_key, {prefix:String}) AND launch_id IN {ids:Array(String)}
-          AND attempt IS NOT NULL GROUP BY launch_id`,
-      params: { prefix: groupPrefix(workspace, groupKinds.semantivaLaunch), ids },
-    },
-  );
-  return new Map(rows.map(({ launch_id, attempts }) => [launch_id, attempts]));
+export function readAttempts(store: Store, workspace: string, ids: readonly string[]): Promise<Map<string, number[]>> {
+  return readMap(store, text, list(count), {
+    sql: `SELECT toString(launch_id) AS launch_id, arraySort(groupUniqArray(assumeNotNull(attempt))) AS attempts
+      FROM ${store.database}.lifecycle
+      WHERE launch_key != '' AND startsWith(launch_key, {prefix:String}) AND launch_id IN {ids:Array(String)}
+        AND attempt IS NOT NULL GROUP BY launch_id`,
+    params: { prefix: groupPrefix(workspace, groupKinds.semantivaLaunch), ids },
+  });
 }

@@ -11,6 +11,7 @@ import {
   int,
   nullable,
   type RowOf,
+  readMap,
   readNativeBlocks,
   readRows,
   senderNs,
@@ -188,14 +189,14 @@ async function readFates(store: Store, launchKeys: readonly string[]): Promise<F
   const endsSql = `SELECT group_key, outcome, ts_ns FROM ${database}.lifecycle
     WHERE launch_key = '' AND type = 'pipeline_end' AND group_key IN (${attached}) ${inOrder}`;
   const failedSql = failedNodesSql(database, attached);
-  const [ends, failed, names] = await Promise.all([
+  const [ends, failedOf, names] = await Promise.all([
     readNativeBlocks(store, toQuery(endsSql, launchKeys)),
-    readRows(store, { group_key: text, nodes: int }, toQuery(failedSql, launchKeys)),
+    readMap(store, text, int, toQuery(failedSql, launchKeys)),
     readRows(store, { group_key: text, name: text, deleted: big }, { sql: namesSql(database) }),
   ]);
   return {
     endOf: toEnds(ends),
-    failedOf: new Map(failed.map(({ group_key, nodes }) => [group_key, nodes])),
+    failedOf,
     nameOf: new Map(names.map((row) => [row.group_key, row])),
   };
 }

@@ -131,6 +131,28 @@ export async function readValue<T>(store: Store, cell: Cell<T>, query: Query): P
   return (await readColumn(store, cell, query))[0] ?? null;
 }
 
+/** An answer of two columns: of each first value the second. */
+export async function readMap<K, V>(
+  store: Store,
+  keyCell: Cell<K>,
+  valueCell: Cell<V>,
+  query: Query,
+): Promise<Map<K, V>> {
+  const map = new Map<K, V>();
+  const turn = new Turn();
+  for (const block of await readNativeBlocks(store, query)) {
+    const [key = "", value = "", ...others] = block.columns.keys();
+    if (others.length > 0) throw misshapen(`has more columns than two: ${others.join(", ")}`, query);
+    const keyAt = readerOf(block, key, keyCell, query);
+    const valueAt = readerOf(block, value, valueCell, query);
+    for (let row = 0; row < block.rows; row++) {
+      map.set(keyAt(row), valueAt(row));
+      if (turn.isOver) await turn.pass();
+    }
+  }
+  return map;
+}
+
 /** For answers that are too large to be held. */
 export async function* streamRows<S extends RowShape>(store: Store, shape: S, query: Query): AsyncGenerator<RowOf<S>> {
   const turn = new Turn();

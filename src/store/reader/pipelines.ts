@@ -11,6 +11,7 @@ import {
   list,
   nullable,
   type RowOf,
+  readMap,
   readRows,
   senderNs,
   serverNs,
@@ -159,15 +160,10 @@ export async function readPayloads(
   if (ids.length === 0) return new Map();
   const from = (table: string) => `SELECT event_id, payload FROM ${store.database}.${table}
     WHERE ${inGroups} AND event_id IN {ids:Array(String)}`;
-  const rows = await readRows(
-    store,
-    { event_id: text, line: text },
-    {
-      sql: `SELECT event_id, any(payload) AS line FROM (${from("events")} UNION ALL ${from("nodes")}) GROUP BY event_id`,
-      params: { groups, ids },
-    },
-  );
-  return new Map(rows.map(({ event_id, line }) => [event_id, line]));
+  return readMap(store, text, text, {
+    sql: `SELECT event_id, any(payload) AS line FROM (${from("events")} UNION ALL ${from("nodes")}) GROUP BY event_id`,
+    params: { groups, ids },
+  });
 }
 
 /** What is known about a run's clock: written and arrival times of its records, the extremes of each. */

@@ -15,6 +15,7 @@ import {
   nullable,
   type RowOf,
   readColumn,
+  readMap,
   readRows,
   streamRows,
   text,
@@ -184,7 +185,7 @@ export function readGroupSizes(store: Store, groups: readonly string[]) {
   const of = (table: string): string =>
     `SELECT toString(group_key) AS key, count() AS part FROM ${store.database}.${table} WHERE ${inGroups} GROUP BY key`;
   const sql = `SELECT key, toUInt32(sum(part)) AS rows FROM (${recordTables.map(of).join(" UNION ALL ")}) GROUP BY key`;
-  return readRows(store, { key: text, rows: int }, { sql, params: { groups } });
+  return readMap(store, text, int, { sql, params: { groups } });
 }
 
 function pagePlacesQuery(database: string, page: RecordPage): Query {
@@ -262,15 +263,11 @@ export function readRecordTypes(store: Store, filter: RecordFilter) {
     return `SELECT toString(${source.type}) AS name, ${count} AS records FROM ${store.database}.${source.table}
       WHERE ${conditions(kind, filter, false)} GROUP BY name`;
   };
-  return readRows(
-    store,
-    { type: text, count: int },
-    {
-      sql: `SELECT name AS type, toUInt32(sum(records)) AS count FROM (${kindNames.map(of).join(" UNION ALL ")})
-        GROUP BY name HAVING count > 0`,
-      params: paramsOf(filter),
-    },
-  );
+  return readMap(store, text, int, {
+    sql: `SELECT name, toUInt32(sum(records)) AS count FROM (${kindNames.map(of).join(" UNION ALL ")})
+      GROUP BY name HAVING count > 0`,
+    params: paramsOf(filter),
+  });
 }
 
 function conditions(kind: RecordKind, filter: RecordFilter, withType: boolean): string {

@@ -14,6 +14,7 @@ import {
   nullable,
   type RowOf,
   readColumn,
+  readMap,
   readRows,
   readValue,
   text,
@@ -73,15 +74,11 @@ export function readLogs(store: Store, filter: LogFilter) {
 
 /** How many match by level, whatever levels are asked for. */
 export function readLogLevels(store: Store, filter: LogFilter) {
-  return readRows(
-    store,
-    { level: text, count: int },
-    {
-      sql: `SELECT level, toUInt32(count()) AS count FROM ${store.database}.logs AS l
-        WHERE ${logConditions(filter, false)} GROUP BY level`,
-      params: logParams(filter),
-    },
-  );
+  return readMap(store, text, int, {
+    sql: `SELECT level, toUInt32(count()) FROM ${store.database}.logs AS l
+      WHERE ${logConditions(filter, false)} GROUP BY level`,
+    params: logParams(filter),
+  });
 }
 
 function logConditions(filter: LogFilter, withLevel: boolean): string {
@@ -232,15 +229,11 @@ export function readFaults(store: Store, filter: FaultFilter): Promise<FaultRow[
 
 /** How many match by code, whatever codes are asked for. */
 export function readFaultCodes(store: Store, filter: FaultFilter) {
-  return readRows(
-    store,
-    { code: text, count: int },
-    {
-      sql: `SELECT code, toUInt32(count()) AS count FROM ${store.database}.faults FINAL
-        WHERE ${faultConditions(filter, false)} GROUP BY code`,
-      params: faultParams(filter),
-    },
-  );
+  return readMap(store, text, int, {
+    sql: `SELECT code, toUInt32(count()) FROM ${store.database}.faults FINAL
+      WHERE ${faultConditions(filter, false)} GROUP BY code`,
+    params: faultParams(filter),
+  });
 }
 
 function faultConditions(filter: FaultFilter, withCode: boolean): string {

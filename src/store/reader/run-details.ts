@@ -6,7 +6,7 @@ import { joinedGroups } from "#store/joined-groups.ts";
 import type { Store } from "#store/store.ts";
 import { cutJson, smallMembers } from "./cut-text.ts";
 import { inGroups } from "./group-scope.ts";
-import { int, list, type RowOf, readRows, readValue, text, word } from "./native-rows.ts";
+import { int, list, type RowOf, readMap, readRows, readValue, text, word } from "./native-rows.ts";
 
 /** The attributes of the first session span of these groups, as JSON text; '' when none came. */
 export async function readSessionText(store: Store, groups: readonly string[]): Promise<string> {
@@ -23,15 +23,8 @@ export async function readCounts(store: Store, groups: readonly string[]): Promi
   const countOf = (kind: string, table: string) =>
     `SELECT '${kind}' AS kind, toUInt32(count()) AS count FROM ${store.database}.${table} ${mine}`;
   const byType = `SELECT toString(type) AS kind, toUInt32(count()) AS count FROM ${store.database}.events ${mine} GROUP BY type`;
-  const rows = await readRows(
-    store,
-    { kind: text, count: int },
-    {
-      sql: [...counted.map((table) => countOf(table, table)), byType, countOf("events", "events")].join(" UNION ALL "),
-      params: { groups },
-    },
-  );
-  return Object.fromEntries(rows.map(({ kind, count }) => [kind, count]));
+  const each = [...counted.map((table) => countOf(table, table)), byType, countOf("events", "events")];
+  return Object.fromEntries(await readMap(store, text, int, { sql: each.join(" UNION ALL "), params: { groups } }));
 }
 
 const fieldRow = {

@@ -2,7 +2,7 @@
 
 import type { Store } from "#store/store.ts";
 import { inGroups } from "./group-scope.ts";
-import { big, float, nullable, readRows, senderNs, serverNs, streamRows, text } from "./native-rows.ts";
+import { big, float, nullable, readMap, readRows, senderNs, serverNs, streamRows, text } from "./native-rows.ts";
 
 const pointRow = {
   group_key: text,
@@ -67,14 +67,11 @@ export function readCheckpoints(store: Store, groups: readonly string[]) {
   return readRows(store, { group_key: text, ts_ns: senderNs }, { sql, params: { groups } });
 }
 
-const arrivalRow = { group_key: text, first_ns: serverNs };
-
 /** When the first stored record of each group arrived. */
-export async function readFirstArrivals(store: Store, groups: readonly string[]): Promise<Map<string, bigint>> {
+export function readFirstArrivals(store: Store, groups: readonly string[]): Promise<Map<string, bigint>> {
   const of = (table: string) =>
     `SELECT toString(group_key) AS group_key, min_received_ns FROM ${store.database}.${table} WHERE ${inGroups}`;
   const sql = `SELECT group_key, min(min_received_ns) AS first_ns
     FROM (${of("group_times")} UNION ALL ${of("metric_summary")}) GROUP BY group_key`;
-  const rows = await readRows(store, arrivalRow, { sql, params: { groups } });
-  return new Map(rows.map(({ group_key, first_ns }) => [group_key, first_ns]));
+  return readMap(store, text, serverNs, { sql, params: { groups } });
 }

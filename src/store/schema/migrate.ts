@@ -10,7 +10,7 @@ import { largestOf } from "#base/extremes.ts";
 import { type Lease, leasesLayout, takeLease } from "#store/lease.ts";
 import { handOnMark, markAllSql } from "#store/metrics-by-key.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
-import { int, readRows, text } from "#store/reader/native-rows.ts";
+import { int, readMap, readRows, text } from "#store/reader/native-rows.ts";
 import type { Store } from "#store/store.ts";
 import {
   addColumn,
@@ -193,10 +193,9 @@ async function migrateNow(store: Store, dialect: Dialect): Promise<void> {
   }
 }
 
-async function readDone(store: Store): Promise<Map<number, string>> {
+function readDone(store: Store): Promise<Map<number, string>> {
   const sql = `SELECT id, argMax(checksum, applied_ns) AS checksum FROM ${store.database}.migrations GROUP BY id`;
-  const rows = await readRows(store, { id: int, checksum: text }, { sql });
-  return new Map(rows.map((row) => [row.id, row.checksum]));
+  return readMap(store, int, text, { sql });
 }
 
 function checksumOf(statements: readonly string[]): string {
