@@ -1,8 +1,8 @@
 // Runs in portions that are asked for together: a sweep has many runs with few records each, and every question costs the
 // engine more than such a run's rows.
 
+import { started } from "#base/started.ts";
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
-import { started } from "#query/started.ts";
 import { readLaunchesOf } from "#store/reader/export-records.ts";
 import { type RecordRow, readGroupSizes, streamRunRecords } from "#store/reader/record-rows.ts";
 import type { Store } from "#store/store.ts";

@@ -11,6 +11,11 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length;
 }
 
+/** The plain order of values of one kind. */
+export function compare<T extends number | bigint | string>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 /** Surrogates stand for code points above all of the basic plane. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;

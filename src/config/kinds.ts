@@ -131,12 +131,13 @@ export const tablesByName: Kind<Readonly<Record<string, unknown>>> = {
   allowed: "a table of tables",
   read: (input) => {
     if (input === "") return Object.freeze({});
-    if (typeof input !== "object" || Array.isArray(input) || input instanceof Date) return undefined;
-    const isTable = (value: TomlValue) =>
-      typeof value === "object" && !Array.isArray(value) && !(value instanceof Date);
-    return Object.values(input).every(isTable) ? Object.freeze(input) : undefined;
+    return isTable(input) && Object.values(input).every(isTable) ? Object.freeze(input) : undefined;
   },
 };
+
+export function isTable(value: TomlValue): value is Exclude<TomlValue & object, TomlValue[] | Date> {
+  return typeof value === "object" && !Array.isArray(value) && !(value instanceof Date);
+}
 
 export interface Address {
   readonly host: string;

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parse, TomlError } from "smol-toml";
-import type { TomlValue } from "./kinds.ts";
+import { isTable, type TomlValue } from "./kinds.ts";
 import { findNearest } from "./nearest.ts";
 import { type Config, type Setting, type SettingName, settings, toEnvName } from "./settings.ts";
 
@@ -131,8 +131,7 @@ function readToml(path: string, mustExist: boolean, problems: string[]): { path:
 function flatten(table: Table, prefix = ""): [string, TomlValue][] {
   return Object.entries(table).flatMap(([name, value]) => {
     const key = prefix + name;
-    const nested = typeof value === "object" && !Array.isArray(value) && !(value instanceof Date);
-    return nested && !byKey.has(key) ? flatten(value, `${key}.`) : [[key, value] as [string, TomlValue]];
+    return isTable(value) && !byKey.has(key) ? flatten(value, `${key}.`) : [[key, value] as [string, TomlValue]];
   });
 }
 

@@ -1,12 +1,12 @@
 // Bytes that lie in the blob store: files of runs, tensors of snapshots, and values out of these.
 
+import { started } from "#base/started.ts";
 import { BlobOutage } from "#store/blobs/blob-store.ts";
 import { findTensor, type RangeSource, readTensorFile, type Tensor, toRangeSource } from "#store/blobs/safetensors.ts";
 import { readHistogram } from "#store/blobs/tensor-histogram.ts";
 import { decodeValues, dtypeBytes } from "#store/blobs/tensor-values.ts";
 import { readBlobKey, readTensorOfSnapshot } from "#store/reader/blobs.ts";
 import type { Sources } from "./sources.ts";
-import { started } from "./started.ts";
 
 /** The bytes of an artifact of a run, which is known by these names; null when it is not stored. */
 export function openArtifact(sources: Sources, workspace: string, names: readonly string[], artifact: string) {

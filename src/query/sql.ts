@@ -1,5 +1,6 @@
 // SQL that people write: checked, then run with a guest's rights and limits.
 
+import { started } from "#base/started.ts";
 import { type OutageKind, StoreOutage } from "#store/outage.ts";
 import { viewSelects } from "#store/schema/views.ts";
 import { allowedFunctions } from "#store/sql-guard/functions.ts";
@@ -11,7 +12,6 @@ import {
   streamUserSql,
 } from "#store/sql-guard/user-sql.ts";
 import type { Sources } from "./sources.ts";
-import { started } from "./started.ts";
 
 export interface SqlAnswer {
   readonly columns: readonly { readonly name: string; readonly type: string }[];

@@ -2,6 +2,7 @@
 // server. Answers stream through as the bytes the engine wrote.
 
 import type { IncomingMessage } from "node:http";
+import { started } from "#base/started.ts";
 import { Turn } from "#base/turns.ts";
 import type { Quorum, ServerAddress, StoreAddress } from "./address.ts";
 import { startEmbedded } from "./embedded.ts";
@@ -152,11 +153,9 @@ class HttpStore implements Store {
     const response = await this.read(query, options, typedRows);
     const rows = new JsonRows(options.asGuest === true ? guestRowBytesMax : undefined);
     const wait = this.waiting("read", options.signal);
-    const chunks = toJsonRows(chunksOf(response, wait, options.asGuest === true), rows)[Symbol.asyncIterator]();
-    // The header stands in the first chunks, before any row; an answer without rows has it too.
-    let first = await chunks.next();
-    while (!first.done && rows.header === null) first = await chunks.next();
-    return { header: rows.header ?? { names: [], types: [] }, chunks: resume(first, chunks) };
+    // The header comes before the first row; an answer without rows has it too.
+    const chunks = await started(toJsonRows(chunksOf(response, wait, options.asGuest === true), rows));
+    return { header: rows.header ?? { names: [], types: [] }, chunks };
   }
 
   async stats(): Promise<StoreStats> {
@@ -290,17 +289,8 @@ const largeRowBytes = 1024 * 1024;
 async function* toJsonRows(chunks: AsyncIterable<Uint8Array>, rows: JsonRows): AsyncGenerator<Uint8Array> {
   const turn = new Turn();
   for await (const chunk of chunks) {
-    const hadHeader = rows.header !== null;
     const ready = rows.push(chunk);
     if (ready.length > largeRowBytes) await turn.pass();
-    if (ready.length > 0 || (!hadHeader && rows.header !== null)) yield ready;
-  }
-}
-
-async function* resume(first: IteratorResult<Uint8Array>, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    for (let next = first; !next.done; next = await rest.next()) if (next.value.length > 0) yield next.value;
-  } finally {
-    await rest.return?.();
+    if (ready.length > 0) yield ready;
   }
 }

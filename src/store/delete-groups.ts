@@ -2,32 +2,15 @@
 
 import { stateTables } from "#model/state-tables.ts";
 import { int, type RowOf, readColumn, readRow, readRows, text } from "./reader/native-rows.ts";
+import { derivedTables } from "./schema/summaries.ts";
+import { factLayouts, stateLayouts } from "./schema/table-layout.ts";
 import { quote } from "./sql-quote.ts";
 import type { Store } from "./store.ts";
 
-const byGroup = [
-  "spans",
-  "marks",
-  "snapshots",
-  "metrics",
-  "params",
-  "logs",
-  "events",
-  "nodes",
-  "lifecycle",
-  "faults",
-  "seq_ranges",
-  "metric_summary",
-  "metric_by_key",
-  "param_by_key",
-  "group_times",
-  "cirron_batches",
-  "cirron_components",
-  "cirron_ids",
-  "aliases",
-  "writers",
-  "batch_places",
-] as const;
+/** Where rows of groups are, but for the table that says which groups there are. */
+const byGroup = [...factLayouts, ...stateLayouts, ...derivedTables.map(({ target }) => target)]
+  .filter(({ name, columns }) => name !== "groups" && Object.hasOwn(columns, "group_key"))
+  .map(({ name }) => name);
 
 const keysAtOnce = 500;
 

@@ -7,9 +7,9 @@ import { Refusal } from "#api/refusal.ts";
 import { exportCsv, exportParquet, exportTrace } from "#archive/export-files.ts";
 import { exportRuns } from "#archive/export-lines.ts";
 import { exportOtlpBytes, exportOtlpLines, type OtlpRequest } from "#archive/otlp/export-requests.ts";
+import { started } from "#base/started.ts";
 import { type FoundRun, readFoundRuns } from "#query/runs/find-run.ts";
 import { endedBy, type Sources } from "#query/sources.ts";
-import { started } from "#query/started.ts";
 import { findRuns } from "./edit.ts";
 
 interface FileFormat {

@@ -5,6 +5,7 @@ import type { Run, Worker } from "#api/contract/run.ts";
 import { toExactJson } from "#api/exact-json.ts";
 import type { JsonBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
+import { compare } from "#base/compare-text.ts";
 import type { JsonObject } from "#base/json/value.ts";
 import { hasTrait } from "#protocol/facts.ts";
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
@@ -90,8 +91,8 @@ function toWorkers(facts: RunFacts, head: HeadContext, ends: readonly WorkerEnd[
         host: "",
         status: whole === "running" ? rankStatus(facts, groups, head) : whole,
         connected: false,
-        first_ns: times.toSorted(compareBig)[0]?.toString() ?? null,
-        last_ns: ends.toSorted(compareBig).at(-1)?.toString() ?? null,
+        first_ns: times.toSorted(compare)[0]?.toString() ?? null,
+        last_ns: ends.toSorted(compare).at(-1)?.toString() ?? null,
         incarnations: new Set(groups.map((group) => group.sessionId)).size,
       };
     }),
@@ -101,10 +102,6 @@ function toWorkers(facts: RunFacts, head: HeadContext, ends: readonly WorkerEnd[
 /** A process says nothing of its end but by its session span; while the run goes on, silence decides. */
 function rankStatus(facts: RunFacts, groups: RunFacts["groups"], head: HeadContext): Worker["status"] {
   return toRunHead({ ...facts, groups, starts: [], ends: [], wrappers: [], pipelines: [] }, head).status;
-}
-
-function compareBig(a: bigint, b: bigint): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** Sentences a reader of this run should know. */

@@ -22,7 +22,12 @@ export interface JsonObject {
 export type JsonValue = null | boolean | number | bigint | NumberText | string | JsonValue[] | JsonObject;
 
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
+  return isObject(value) && !(value instanceof NumberText);
+}
+
+/** Of a value that JSON.parse made: neither a list nor null. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Bits that say what a plain JSON.parse would have refused, rounded or hidden. */

@@ -233,9 +233,8 @@ function toProgress(statuses: readonly StatusFact[]): RunHead["progress"] {
   const last = latestStatus(statuses.filter((status) => status.progress !== ""));
   if (last === undefined) return null;
   const parsed = parseJson(last.progress);
-  if (!parsed.ok || typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value))
-    return null;
-  const progress = parsed.value as Record<string, unknown>;
+  if (!parsed.ok || !isJsonObject(parsed.value)) return null;
+  const progress = parsed.value;
   const current = Number(progress["cur"]);
   if (Number.isNaN(current)) return null;
   const total = progress["total"] == null ? null : Number(progress["total"]);

@@ -1,6 +1,7 @@
 // What a run has for a field: for filters, sorting, grouping and the cells of a table. Fields of the run itself come
 // from its row; params and metrics from the cells that were read by their names.
 
+import { compare } from "#base/compare-text.ts";
 import type { MetricCell, MetricCount, ParamCell } from "#store/reader/cells.ts";
 import type { MetricField, RunField } from "./field.ts";
 import type { RunHead } from "./head.ts";
@@ -166,8 +167,4 @@ function toTime(value: bigint | null): FieldValue[] {
 
 function optional(text: string): FieldValue[] {
   return text === "" ? [] : [toText(text)];
-}
-
-function compare<T extends bigint | string>(a: T, b: T): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -3,7 +3,7 @@
 // The format gives no order but the file's own, and times that may repeat. "Later" is therefore: the greater written
 // time, as text, since that is how the format's own aggregator compares times; then the later arrival.
 
-import { compareText } from "#base/compare-text.ts";
+import { compare, compareText } from "#base/compare-text.ts";
 import type { LifecycleRow, NodeRow } from "#store/reader/pipelines.ts";
 
 interface Arrived {
@@ -28,8 +28,8 @@ export function compareLifecycle(a: LifecycleRow, b: LifecycleRow): number {
 }
 
 function compareArrival(a: Arrived, b: Arrived): number {
-  if (a.received_ns !== b.received_ns) return a.received_ns < b.received_ns ? -1 : 1;
-  return compareText(a.collector, b.collector) || a.jpos - b.jpos || a.jrow - b.jrow;
+  const byTime = compare(a.received_ns, b.received_ns);
+  return byTime || compareText(a.collector, b.collector) || a.jpos - b.jpos || a.jrow - b.jrow;
 }
 
 /** Each record once: until the store has merged its parts, a record may stand in it twice. */

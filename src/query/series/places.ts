@@ -2,6 +2,7 @@
 // 2 ** 53 and rounded beyond, and looked at exactly only where two numbers are equal.
 
 import type { Axis } from "#api/contract/series.ts";
+import { compare } from "#base/compare-text.ts";
 import { compareWords, type Points, toWords } from "./points.ts";
 
 /** 2 ** 32. */
@@ -47,8 +48,7 @@ export class PointPlaces {
     const difference = this.numberAt(point) - others.numberAt(other);
     if (difference !== 0) return difference;
     if (this.exact === others.exact) return compareWords(this.words, point, other);
-    const [a, b] = [this.exactAt(point), others.exactAt(other)];
-    return a < b ? -1 : a > b ? 1 : 0;
+    return compare(this.exactAt(point), others.exactAt(other));
   }
 }
 

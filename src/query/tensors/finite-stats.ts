@@ -1,5 +1,6 @@
 // What statistics say about a tensor with values that are not finite: how many those are, and numbers of the others.
 
+import { isObject } from "#base/json/value.ts";
 import { nonfiniteWords } from "#model/nonfinite-words.ts";
 
 /** `text` is the JSON of a count as it was sent, '' when it was not. */
@@ -35,8 +36,4 @@ function parse(text: string): unknown {
 
 function toCount(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

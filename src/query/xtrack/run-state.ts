@@ -1,6 +1,7 @@
 // What a run's XTrack events say about it as a whole: its best checkpoint, its final metrics, and how long each worker
 // took. From stored events only, and the same for any order in which they came.
 
+import { compare } from "#base/compare-text.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "#base/json/value.ts";
 import type { StateEvent } from "#store/reader/xtrack-state.ts";
@@ -52,9 +53,7 @@ export function toRunState(events: Iterable<StateEvent>): XtrackRunState {
 
 /** By the worker's own clock; between workers that says little, so their names decide where times are equal. */
 function byTime(a: StateEvent, b: StateEvent): number {
-  if (a.tsNs !== b.tsNs) return a.tsNs < b.tsNs ? -1 : 1;
-  if (a.seq !== b.seq) return a.seq < b.seq ? -1 : 1;
-  return a.worker < b.worker ? -1 : a.worker > b.worker ? 1 : 0;
+  return compare(a.tsNs, b.tsNs) || compare(a.seq, b.seq) || compare(a.worker, b.worker);
 }
 
 function toWorkerState(sorted: readonly StateEvent[], incarnations: Incarnations): WorkerState {

@@ -3,6 +3,7 @@
 // Numbers start at 1 in every incarnation and grow by 1, so whatever is missing below the greatest one is a gap; a late
 // event closes it. Nothing is known about numbers after the last.
 
+import { compare } from "#base/compare-text.ts";
 import { readSeqRanges, readWorkerStarts, type SeqRange } from "#store/reader/sequences.ts";
 import type { Store } from "#store/store.ts";
 import { Incarnations, toWorkerKey } from "./incarnations.ts";
@@ -85,8 +86,4 @@ function toSequence(ranges: readonly SeqRange[], incarnations: Incarnations): Wo
     lastNs: sorted.reduce((most, range) => (range.lastNs > most ? range.lastNs : most), first.lastNs),
     gaps,
   };
-}
-
-function compare<T extends bigint | string>(a: T, b: T): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

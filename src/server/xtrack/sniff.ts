@@ -6,6 +6,7 @@
 //   else                 a first whole frame of type `auth` with `p.key`; any other frame is part of the stream
 
 import { parseJson } from "#base/json/parse.ts";
+import { isObject } from "#base/json/value.ts";
 
 const keyLineBytesMax = 256;
 const authFrameBytesMax = 4096;
@@ -60,10 +61,6 @@ function readAuthKey(json: Uint8Array): string | undefined {
   const payload = parsed.value["p"];
   const key = isObject(payload) ? payload["key"] : undefined;
   return typeof key === "string" ? key : "";
-}
-
-function isObject(value: unknown): value is { readonly [field: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function toText(bytes: Uint8Array): string {

@@ -2,6 +2,7 @@
 // UTF-8: `{"<name>": {"dtype", "shape", "data_offsets": [begin, end]}, "__metadata__": {…}}`; then the data, little-
 // endian and row-major, offsets counting from its start. Files come from clients, so nothing in them is trusted.
 
+import { isObject } from "#base/json/value.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { type Dtype, dtypeBytes } from "./tensor-values.ts";
 
@@ -79,7 +80,7 @@ function toFile(header: object, dataStart: number, size: number): Read<{ readonl
 /** The tensor, or what is wrong with it. */
 function toTensor(name: string, entry: unknown, dataStart: number, size: number): Tensor | string {
   if (!isObject(entry)) return "its entry is no object";
-  const { dtype, shape, data_offsets: offsets } = entry as Record<string, unknown>;
+  const { dtype, shape, data_offsets: offsets } = entry;
   if (typeof dtype !== "string" || !Object.hasOwn(dtypeBytes, dtype))
     return `unknown dtype ${String(dtype).slice(0, 40)}`;
   if (!isCounts(shape) || shape.length > dimensionsMax) return "its shape is no list of sizes";
@@ -90,10 +91,6 @@ function toTensor(name: string, entry: unknown, dataStart: number, size: number)
   if (end - begin !== elements * dtypeBytes[dtype as Dtype]) return "its data_offsets do not fit its shape";
   if (dataStart + end > size) return "its data lies beyond the end of the file";
   return { name, dtype: dtype as Dtype, shape, elements, start: dataStart + begin, end: dataStart + end };
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isCounts(value: unknown): value is number[] {

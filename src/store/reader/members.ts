@@ -2,6 +2,7 @@
 // many keys takes the engine several times as long as reading the lines: they come in order, and are folded here. A line
 // that stands in the store twice changes nothing.
 
+import { compare } from "#base/compare-text.ts";
 import { parseGroupKey } from "#model/group-key.ts";
 import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
 import type { Query, Store } from "#store/store.ts";
@@ -113,7 +114,7 @@ function byIndex(a: LaunchedRun & { readonly start_ns: bigint }, b: typeof a): n
     if (a.run_index === null || b.run_index === null) return a.run_index === null ? 1 : -1;
     return a.run_index - b.run_index;
   }
-  return a.start_ns === b.start_ns ? (a.run_id < b.run_id ? -1 : 1) : a.start_ns < b.start_ns ? -1 : 1;
+  return compare(a.start_ns, b.start_ns) || compare(a.run_id, b.run_id);
 }
 
 /** By launch: its runs, counted. */

@@ -23,7 +23,7 @@ import {
   type Dialect,
   dropSummaryViews,
 } from "./dialect.ts";
-import { metricSummary, metricsByKey, paramsByKey, summaries } from "./summaries.ts";
+import { derivedTables, metricSummary, metricsByKey } from "./summaries.ts";
 import { factLayouts, stateLayouts, type TableLayout } from "./table-layout.ts";
 import { guestViews } from "./views.ts";
 
@@ -49,15 +49,16 @@ const migrationsLayout: TableLayout = {
 const tableLayouts: readonly TableLayout[] = [...factLayouts, ...stateLayouts];
 const everyLayout: readonly TableLayout[] = [
   ...[migrationsLayout, leasesLayout, ...tableLayouts],
-  ...[...summaries, metricsByKey, paramsByKey].map(({ target }) => target),
+  ...derivedTables.map(({ target }) => target),
 ];
 
 function createTables(dialect: Dialect): string[] {
-  const made = [...summaries, metricsByKey, paramsByKey];
   // The embedded engine's collector fills this one itself, see metrics-by-key.ts.
-  const filled = dialect.embedded ? made.filter((summary) => summary !== metricsByKey) : made;
+  const filled = dialect.embedded ? derivedTables.filter((summary) => summary !== metricsByKey) : derivedTables;
   return [
-    ...[...tableLayouts, ...made.map(({ target }) => target)].flatMap((layout) => createTable(layout, dialect)),
+    ...[...tableLayouts, ...derivedTables.map(({ target }) => target)].flatMap((layout) =>
+      createTable(layout, dialect),
+    ),
     ...filled.flatMap((summary) => createSummaryViews(summary, dialect)),
   ];
 }

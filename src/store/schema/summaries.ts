@@ -146,3 +146,6 @@ const groupTimes: Summary = {
 };
 
 export const summaries: readonly Summary[] = [metricSummary, groupTimes];
+
+/** Everything that is worked out from the facts as they are inserted. */
+export const derivedTables: readonly Summary[] = [...summaries, metricsByKey, paramsByKey];
