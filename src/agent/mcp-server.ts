@@ -1,6 +1,6 @@
 // The tools behind the Model Context Protocol. The SDK speaks it, in the current version and in the ones before.
 
-import { fromJsonSchema, type JsonSchemaType, McpServer } from "@modelcontextprotocol/server";
+import { createMcpHandler, fromJsonSchema, type JsonSchemaType, McpServer } from "@modelcontextprotocol/server";
 import { version } from "#base/version.ts";
 import type { AgentApi } from "./agent-api.ts";
 import { ToolMistake } from "./mistake.ts";
@@ -58,4 +58,22 @@ function toSentence(error: unknown, api: AgentApi, onBug: (error: unknown) => vo
   if (said !== null) return `${said.message} ${hints[said.code] ?? said.hint}`.trim();
   onBug(error);
   return "The server failed; its log says why.";
+}
+
+// The Model Context Protocol over HTTP, one request at a time: nothing is kept between two, so any server may answer any.
+
+/** `body` is the request's, parsed. */
+export type AnswerMcp = (request: Request, body: unknown, api: AgentApi) => Promise<Response>;
+
+export function createMcpHttp(onBug: (error: unknown) => void): AnswerMcp {
+  const asking = new WeakMap<Request, AgentApi>();
+  const handler = createMcpHandler(({ requestInfo }) => {
+    const api = requestInfo === undefined ? undefined : asking.get(requestInfo);
+    if (api === undefined) throw new Error("A request came to the tools without its caller.");
+    return createMcpServer(api, onBug);
+  });
+  return (request, body, api) => {
+    asking.set(request, api);
+    return handler.fetch(request, { parsedBody: body });
+  };
 }

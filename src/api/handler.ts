@@ -1,7 +1,11 @@
 // What a route's handler gets and gives. The server checks key, scope and schema before it calls one; a handler answers
 // with the contract's JSON, with JSON text that is ready to send, or with a file, and refuses by throwing a Refusal.
 
+import { formatJson } from "#base/json/format.ts";
+import { formatInSteps } from "#base/json/format-in-steps.ts";
 import type { Texts } from "#base/json/texts.ts";
+import type { JsonValue } from "#base/json/value.ts";
+import { inTurns } from "#base/turns.ts";
 import type { Workspace } from "#model/names.ts";
 import type { Scope } from "./contract/admin.ts";
 import type { RouteName } from "./contract/paths.ts";
@@ -56,3 +60,10 @@ export type Handler<N extends RouteName> = (
 
 /** Of the routes that this room answers; the server answers the others itself. */
 export type Handlers = { readonly [N in RouteName]?: Handler<N> };
+
+// Answers that hold floats as a client sent them.
+
+/** Our own text of an answer: JSON.stringify would write a negative zero without its sign. */
+export async function toExactJson<A extends object>(answer: A): Promise<JsonBody> {
+  return new JsonBody(await inTurns(formatInSteps(answer, (part) => formatJson(part as JsonValue, "strict"))));
+}

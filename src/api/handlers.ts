@@ -17,7 +17,7 @@ import { joinRunsRoute, partRunsRoute } from "./routes/joins.ts";
 import { launchesRoute, launchRoute } from "./routes/launches.ts";
 import { liveRoute } from "./routes/live.ts";
 import { completenessAllRoute, completenessRoute, graphRoute } from "./routes/pipeline.ts";
-import { postMortemRoute } from "./routes/post-mortem.ts";
+import { postMortemRoute, verdictsRoute } from "./routes/post-mortem.ts";
 import * as records from "./routes/records.ts";
 import {
   armRuleRoute,
@@ -34,7 +34,6 @@ import { metricRoute, metricsRoute, seriesRoute } from "./routes/series.ts";
 import { snapshotsRoute, tensorRoute } from "./routes/snapshots.ts";
 import { spanFlameRoute, spanRoute, spanSummaryRoute, spansRoute } from "./routes/spans.ts";
 import { sqlRoute, sqlSchemaRoute } from "./routes/sql.ts";
-import { verdictsRoute } from "./routes/verdicts.ts";
 import { deleteViewRoute, saveViewRoute, viewsRoute } from "./routes/views.ts";
 
 const routes = {

@@ -4,7 +4,6 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parse, TomlError } from "smol-toml";
 import { isTable, type TomlValue } from "./kinds.ts";
-import { findNearest } from "./nearest.ts";
 import { type Config, type Setting, type SettingName, settings, toEnvName } from "./settings.ts";
 
 /** Something wrong with the settings; `problems` has one sentence for each thing to mend. */
@@ -142,4 +141,34 @@ function suggest(word: string, candidates: Iterable<string>): string {
 
 function format(input: TomlValue): string {
   return typeof input === "bigint" ? String(input) : JSON.stringify(input);
+}
+
+// The known word nearest to a mistyped one, so that an error can say what was probably meant.
+
+/** The nearest candidate, or undefined when none is near enough to be a slip. */
+function findNearest(word: string, candidates: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const distance = countEdits(word, candidate);
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** How many letters must be added, removed or replaced to make one word the other. */
+function countEdits(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const replaced = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      current.push(Math.min(replaced, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
 }

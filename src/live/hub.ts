@@ -2,10 +2,10 @@
 // that a subscriber who queried first continues exactly where the answer ended. Each subscriber has a bounded backlog:
 // one that does not keep up learns which range it missed, and nobody waits for it.
 
+import { TextFilter } from "#base/text-filter.ts";
 import type { Batch } from "#model/batch.ts";
 import { formatPosition, parsePositions } from "#model/positions.ts";
 import { countRows, headEvents, type LiveData, type LiveEntry, rowEvents } from "./events.ts";
-import { KnownRuns } from "./known-runs.ts";
 
 export interface LiveMessage {
   readonly id: string;
@@ -220,4 +220,39 @@ export class LiveHub {
 
 function sizeOf({ batch }: LiveEntry): number {
   return batch.bytes + 256 + batch.parts.length * partBytes;
+}
+
+// Which runs exist, so that an event can say that it is the first of its run.
+
+const goneMax = 10_000;
+
+class KnownRuns {
+  private readonly filter = new TextFilter();
+  /** Deleted runs: their next event is the first again. */
+  private readonly gone = new Set<string>();
+  private isWarm: boolean;
+
+  constructor(isFresh: boolean) {
+    this.isWarm = isFresh;
+  }
+
+  know(name: string): void {
+    this.filter.add(name);
+  }
+
+  warm(): void {
+    this.isWarm = true;
+  }
+
+  /** Whether the run was known. It is from now on. */
+  note(name: string): boolean {
+    const isKnown = !this.gone.delete(name) && (!this.isWarm || this.filter.has(name));
+    this.filter.add(name);
+    return isKnown;
+  }
+
+  forget(name: string): void {
+    if (this.gone.size >= goneMax) this.gone.clear();
+    this.gone.add(name);
+  }
 }

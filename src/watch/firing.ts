@@ -6,6 +6,9 @@ import type { Actions, Rule, RuleKind } from "#judge/rule.ts";
 import type { Signal } from "#judge/signals.ts";
 import type { RunId, Workspace } from "#model/names.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
+import type { Sources } from "#query/sources.ts";
+import { type FiringsFilter, readDeliveries, readFirings } from "#store/reader/firings.ts";
+import type { DeliveryRow } from "./deliveries.ts";
 
 export interface Firing extends Signal {
   readonly id: string;
@@ -82,4 +85,18 @@ export function fromFiringRow(row: FiringRow): Firing {
     actions: parseExactly(row.actions) as Actions,
     outcome: row.outcome,
   };
+}
+
+// What rules saw, with the messages about it.
+
+/** The newest first. */
+export async function listFirings(
+  { store }: Sources,
+  filter: FiringsFilter,
+): Promise<{ readonly firing: Firing; readonly deliveries: readonly DeliveryRow[] }[]> {
+  const firings = (await readFirings(store, filter)).map(fromFiringRow);
+  const armed = firings.filter(({ isArmed }) => isArmed).map(({ id }) => id);
+  const rows = armed.length === 0 ? [] : await readDeliveries(store, armed);
+  const deliveriesOf = Map.groupBy(rows, (row) => row.firing_id);
+  return firings.map((firing) => ({ firing, deliveries: deliveriesOf.get(firing.id) ?? [] }));
 }

@@ -4,8 +4,7 @@ import { type ApiContext, limitDefault, ofRun, type Route } from "#api/context.t
 import { toRunPlace } from "#api/contract/judge.ts";
 import type { Alert } from "#api/contract/rule.ts";
 import { ownRunsOf } from "#query/runs/find-run.ts";
-import type { Firing } from "#watch/firing.ts";
-import { listFirings } from "#watch/list-firings.ts";
+import { type Firing, listFirings } from "#watch/firing.ts";
 
 export const alertsRoute: Route<"alerts"> = async (context, { query, caller, asOf }) => {
   return { alerts: await readAlerts(context, caller.workspace, null, query), as_of: asOf };

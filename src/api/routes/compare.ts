@@ -3,7 +3,7 @@
 import type { ApiContext, Route } from "#api/context.ts";
 import type { CompareAnswer, ComparePart } from "#api/contract/compare.ts";
 import type { Run } from "#api/contract/run.ts";
-import { toExactJson } from "#api/exact-json.ts";
+import { toExactJson } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import * as compared from "#query/compare/read-compared.ts";
 import { lossKeys, readDivergences } from "./compare-divergence.ts";

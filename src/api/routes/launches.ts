@@ -4,7 +4,7 @@ import { type ApiContext, limitDefault, type Route } from "#api/context.ts";
 import type { LaunchAnswer, LaunchCell } from "#api/contract/launch.ts";
 import type { Cell, RunStatus } from "#api/contract/run.ts";
 import { anyText, decodeTexts, encodeCursor, int64 } from "#api/cursor.ts";
-import { toExactJson } from "#api/exact-json.ts";
+import { toExactJson } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { FieldRef } from "#query/runs/field.ts";
 import { readFoundRuns } from "#query/runs/find-run.ts";

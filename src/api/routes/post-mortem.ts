@@ -1,10 +1,13 @@
 // GET /runs/<id>/post-mortem: why a run died, and what it left.
 
 import { ofRun, type Route } from "#api/context.ts";
+import { toRunPlace, type Verdict } from "#api/contract/judge.ts";
 import type { PostMortem } from "#api/contract/post-mortem.ts";
-import { toExactJson } from "#api/exact-json.ts";
+import { toExactJson } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
+import type { Finding } from "#judge/finding.ts";
 import { readPostMortem } from "#query/judge/read-death.ts";
+import { judgeStoredRun } from "#query/judge/read-evidence.ts";
 
 export const postMortemRoute: Route<"postMortem"> = ofRun(async (context, { asOf, run, caller }) => {
   const found = await readPostMortem(context.sources, caller.workspace, run, context.head());
@@ -35,3 +38,14 @@ export const postMortemRoute: Route<"postMortem"> = ofRun(async (context, { asOf
     as_of: asOf,
   });
 });
+
+// GET /runs/<id>/verdicts: what is wrong with a run or bounds it, in words.
+
+export const verdictsRoute: Route<"verdicts"> = ofRun(async (context, { asOf, run, caller }) => {
+  const findings = await judgeStoredRun(context.sources, caller.workspace, run);
+  return { verdicts: findings.map(toVerdict), as_of: asOf };
+});
+
+function toVerdict({ at, evidence, ...finding }: Finding): Verdict {
+  return { ...finding, evidence: [...evidence], at: at && toRunPlace(at) };
+}

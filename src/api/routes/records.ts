@@ -4,8 +4,7 @@ import { type ApiContext, limitDefault, ofRun, type Question, type Route, toBigI
 import type { CheckpointRow, CheckpointsAnswer, FaultRow } from "#api/contract/record.ts";
 import type { QueryOf } from "#api/contract/routes.ts";
 import { decodePlaceCursor, decodeTexts, int64, nextCursor } from "#api/cursor.ts";
-import { toExactJson } from "#api/exact-json.ts";
-import { FileBody } from "#api/handler.ts";
+import { FileBody, toExactJson } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { isJsonObject } from "#base/json/value.ts";

@@ -3,7 +3,7 @@
 import { type ApiContext, ofRun, type Route } from "#api/context.ts";
 import { toRunPlace } from "#api/contract/judge.ts";
 import type { TriedRule, WatchedRule } from "#api/contract/rule.ts";
-import { toExactJson } from "#api/exact-json.ts";
+import { toExactJson } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { formatExactly } from "#base/json/exact-integers.ts";
 import { type Rule, sayRule } from "#judge/rule.ts";

@@ -2,8 +2,7 @@
 
 import { type ApiContext, ofRun, type Route } from "#api/context.ts";
 import type { Run, Worker } from "#api/contract/run.ts";
-import { toExactJson } from "#api/exact-json.ts";
-import type { JsonBody } from "#api/handler.ts";
+import { type JsonBody, toExactJson } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { compare } from "#base/compare-text.ts";
 import type { JsonObject } from "#base/json/value.ts";

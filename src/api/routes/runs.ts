@@ -4,7 +4,7 @@ import { limitDefault, type Route } from "#api/context.ts";
 import type { Cell, RunSummary, RunsAnswer, Spark } from "#api/contract/run.ts";
 import { toFloat } from "#api/contract/scalar.ts";
 import { decodeCursor, encodeCursor } from "#api/cursor.ts";
-import { toExactJson } from "#api/exact-json.ts";
+import { toExactJson } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { RowCells, TableCell } from "#query/runs/cells.ts";
 import { type FieldRef, parseField } from "#query/runs/field.ts";

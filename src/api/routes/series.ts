@@ -3,8 +3,7 @@
 import { ofRun, type Route, toBigInt } from "#api/context.ts";
 import type { MetricsAnswer, SeriesBody } from "#api/contract/series.ts";
 import { encodeSeries } from "#api/encode-series.ts";
-import { toExactJson } from "#api/exact-json.ts";
-import { JsonBody } from "#api/handler.ts";
+import { JsonBody, toExactJson } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { findSeries, type RunSeriesRequest, readMetrics, readSeries, type Series } from "#query/series/series.ts";
 

@@ -3,7 +3,7 @@
 import { ofRun, type Route, toBigInt } from "#api/context.ts";
 import { toFloat } from "#api/contract/scalar.ts";
 import type { Snapshot, SnapshotsAnswer, TensorAnswer } from "#api/contract/snapshot.ts";
-import { toExactJson } from "#api/exact-json.ts";
+import { toExactJson } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { listTensors, readTensor } from "#query/tensors/read-tensors.ts";
 

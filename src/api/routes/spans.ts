@@ -2,7 +2,7 @@
 
 import { ofRun, type Route, refuseRun, toBigInt } from "#api/context.ts";
 import type { Lane, SpanDetail, SpansAnswer } from "#api/contract/span.ts";
-import { toExactJson } from "#api/exact-json.ts";
+import { toExactJson } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { inTurns } from "#base/turns.ts";
 import type { TooManySpans } from "#query/timeline/kept-timelines.ts";

@@ -3,7 +3,7 @@
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { AnswerMcp } from "#agent/mcp-http.ts";
+import type { AnswerMcp } from "#agent/mcp-server.ts";
 import { paths } from "#api/contract/paths.ts";
 import { addRoute } from "./add-route.ts";
 import { type Endings, watchEnd } from "./endings.ts";
@@ -18,7 +18,7 @@ export function addMcpRoute(
   // Most servers are never asked by an agent, so what speaks the protocol is loaded by the first one.
   let loading: Promise<AnswerMcp> | undefined;
   const load = async (): Promise<AnswerMcp> => {
-    const { createMcpHttp } = await import("#agent/mcp-http.ts");
+    const { createMcpHttp } = await import("#agent/mcp-server.ts");
     return createMcpHttp((error) => log.error({ err: error }, "a tool failed"));
   };
 

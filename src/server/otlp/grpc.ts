@@ -32,8 +32,8 @@ import { type Busy, isBusy } from "#server/http/ports.ts";
 import type { ServerOptions } from "#server/http/server-options.ts";
 import type { Metrics } from "#server/metrics.ts";
 import type { Share } from "#server/unfinished-bytes.ts";
+import { ProtoWriter } from "#wire/otlp/proto-writer.ts";
 import { statusCode } from "#wire/otlp/reply.ts";
-import { headBytes, parseGrpcBody, toGrpcBody, toGrpcText, toRetryDetails } from "./grpc-frame.ts";
 
 export type GrpcOptions = Pick<ServerOptions, "config" | "intake" | "metrics" | "unfinished" | "queue">;
 
@@ -257,4 +257,48 @@ function toFailure(error: unknown): GrpcFailure {
     return new GrpcFailure(statusCode.unavailable, refusal.message, Number(told ?? 5));
   const code = refusal.status === 413 ? statusCode.resourceExhausted : statusCode.invalidArgument;
   return new GrpcFailure(code, refusal.message);
+}
+
+// gRPC's framing of a unary call: one message in each direction.
+//
+//   u8: 1 when the message is compressed · u32 big-endian length · message
+
+/** What stands before the message. */
+const headBytes = 5;
+
+/** Null when the body is not exactly one message. */
+function parseGrpcBody(body: Uint8Array) {
+  if (body.length < headBytes) return null;
+  const length = new DataView(body.buffer, body.byteOffset).getUint32(1);
+  const flag = body[0] as number;
+  if (flag > 1 || body.length !== headBytes + length) return null;
+  return { isCompressed: flag === 1, bytes: body.subarray(headBytes) };
+}
+
+function toGrpcBody(message: Uint8Array): Uint8Array {
+  const body = new Uint8Array(headBytes + message.length);
+  new DataView(body.buffer).setUint32(1, message.length);
+  body.set(message, headBytes);
+  return body;
+}
+
+/** Percent-encoded, as `grpc-message` wants everything but printable ASCII. */
+function toGrpcText(text: string): string {
+  return encodeURIComponent(text)
+    .replaceAll("%20", " ")
+    .replaceAll(/%(2[1-9A-F]|3[A-F]|40|5[BDE]|7[BCD])/g, (code) => decodeURIComponent(code));
+}
+
+/** google.rpc.Status with a RetryInfo in base64: when to try again. */
+function toRetryDetails(code: number, message: string, retryAfterS: number): string {
+  const retryInfo = new ProtoWriter();
+  retryInfo.message(1, () => retryInfo.smallVarint(1, Math.max(1, Math.ceil(retryAfterS))));
+  const out = new ProtoWriter();
+  out.smallVarint(1, code);
+  out.text(2, message);
+  out.message(3, () => {
+    out.text(1, "type.googleapis.com/google.rpc.RetryInfo");
+    out.bytes(2, retryInfo.finish());
+  });
+  return Buffer.from(out.finish()).toString("base64");
 }

@@ -13,8 +13,7 @@ import { quote } from "#store/sql-quote.ts";
 import { canStream } from "./chunked-format.ts";
 import { type Engine, purposeOf, type Statement } from "./engine.ts";
 import { guestUser, type Purpose } from "./engine-config.ts";
-import { toEngineError } from "./engine-error.ts";
-import { type EngineRequest, parseRequest } from "./request.ts";
+import type { Settings } from "./session-lane.ts";
 import { firstWord, formatSettings, type InsertHead, parseInsertHead } from "./sql-text.ts";
 
 const headerBytesMax = 4 << 20;
@@ -143,4 +142,83 @@ async function readText(request: IncomingMessage): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
+}
+
+// The engine's errors as the ClickHouse HTTP protocol gives them: a status, a code header and the text.
+
+// The codes whose status a real server sets too; every other one is 500.
+const statusOf: ReadonlyMap<number, number> = new Map([
+  [36, 400],
+  [62, 400],
+  [47, 404],
+  [60, 404],
+  [81, 404],
+  [115, 404],
+  [159, 408],
+  [202, 503],
+  [497, 403],
+  [516, 403],
+]);
+
+const unknownCode = 1002;
+const notEnoughSpace = 243;
+
+function toEngineError(error: unknown) {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = Number(/^Code: (\d+)/.exec(message)?.[1] ?? codeOfSystem(error));
+  const text = message.startsWith("Code: ") ? message : `Code: ${code}. DB::Exception: ${message}`;
+  return { status: statusOf.get(code) ?? 500, code, text };
+}
+
+/** An insert's body goes through a file of ours before the engine reads it. */
+function codeOfSystem(error: unknown): number {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ENOSPC" || code === "EDQUOT" ? notEnoughSpace : unknownCode;
+}
+
+// A request of the ClickHouse HTTP protocol, taken apart. URL parameters are `query`, `database`,
+// `default_format`, `param_<name>`, and otherwise settings of the statement. One is our own: `infile` names a file
+// that holds the data of an INSERT, which then need not come through the socket.
+
+interface EngineRequest {
+  /** The query from the URL; '' when it is the body. */
+  readonly sql: string;
+  readonly user: string;
+  readonly format: string;
+  readonly settings: Settings;
+  /** Where the data of an INSERT lies; null when it is the body. */
+  readonly infile: string | null;
+}
+
+// Parameters a real server understands that are not settings of a statement here.
+const ignored: ReadonlySet<string> = new Set([
+  "query",
+  "infile",
+  "database",
+  "default_format",
+  "user",
+  "password",
+  "query_id",
+  "session_id",
+  "wait_end_of_query",
+  "buffer_size",
+  "enable_http_compression",
+  "compress",
+  "decompress",
+  "send_progress_in_http_headers",
+  "http_headers_progress_interval_ms",
+]);
+
+function parseRequest(request: IncomingMessage): EngineRequest {
+  const url = new URL(request.url ?? "/", "http://engine");
+  const settings = new Map<string, string>();
+  for (const [name, value] of url.searchParams) if (!ignored.has(name)) settings.set(name, value);
+  const user = request.headers["x-clickhouse-user"];
+  return {
+    sql: url.searchParams.get("query") ?? "",
+    user: typeof user === "string" ? user : "default",
+    format: url.searchParams.get("default_format") ?? "TabSeparated",
+    settings,
+    infile: url.searchParams.get("infile"),
+  };
 }

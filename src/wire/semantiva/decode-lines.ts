@@ -9,7 +9,7 @@ import type { Fault, FaultPlace } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
 import { decodeLine, decodeLineInSteps, type LineFault, type Message } from "./decode.ts";
 import { columnOf, defaultSplitLimits, isBlank, type LinePlace, LineSplitter } from "./lines.ts";
-import { type Patterns, patternsOf } from "./patterns.ts";
+import { type Patterns, patternsOf } from "./pattern.ts";
 import type { Registry } from "./registry.ts";
 
 /** The bytes, and where in their file or stream they begin. */

@@ -7,10 +7,9 @@
 
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import { atPointer } from "#base/json/pointer.ts";
-import type { JsonObject } from "#base/json/value.ts";
+import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
 import { atOnce } from "#base/turns.ts";
 import type { Rule } from "./free-leaves.ts";
-import { toPlain } from "./plain.ts";
 
 /** `run_id_at`: where a type whose lines have no header `run_id` keeps it. */
 export type RegistryEntry = string | { readonly schema: string; readonly run_id_at?: string };
@@ -221,4 +220,36 @@ function toViolation(error: ErrorObject): Violation {
 
 function list(values: unknown): string {
   return Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(", ") : "the listed values";
+}
+
+// Lossless JSON as the plain values that a schema validator knows.
+
+/** The value itself when it is plain already; else a copy in which integers of any size are doubles. */
+function toPlain(value: JsonValue): JsonValue {
+  if (typeof value === "bigint") return Number(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof NumberText) return Number(value.text);
+  return Array.isArray(value) ? toPlainArray(value) : toPlainObject(value);
+}
+
+function toPlainArray(value: JsonValue[]): JsonValue[] {
+  let copy: JsonValue[] | undefined;
+  for (let i = 0; i < value.length; i++) {
+    const plain = toPlain(value[i] as JsonValue);
+    if (plain === value[i] || Number.isNaN(plain)) continue;
+    copy ??= [...value];
+    copy[i] = plain;
+  }
+  return copy ?? value;
+}
+
+function toPlainObject(value: JsonObject): JsonObject {
+  let copy: JsonObject | undefined;
+  for (const key of Object.keys(value)) {
+    const plain = toPlain(value[key] as JsonValue);
+    if (plain === value[key] || Number.isNaN(plain)) continue;
+    copy ??= { ...value };
+    copy[key] = plain;
+  }
+  return copy ?? value;
 }
