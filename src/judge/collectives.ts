@@ -28,8 +28,8 @@ export interface CollectiveFinding {
   readonly seq: number;
   readonly op: string;
   /** Ranks that never got there, do something else, or left no record. */
-  readonly ranks: readonly number[];
-  readonly evidence: readonly string[];
+  readonly ranks: number[];
+  readonly evidence: string[];
 }
 
 /** Null if all ranks completed every recorded collective. */
@@ -76,7 +76,7 @@ function alignStep(
   group: string,
   seq: number,
   ranks: readonly GroupRank[],
-  absent: readonly number[],
+  absent: number[],
 ): { kind: Kind; finding: CollectiveFinding } | null {
   const there = ranks.flatMap(({ rank, bySeq }) => {
     const entry = bySeq.get(seq);

@@ -47,7 +47,7 @@ export interface Death {
   readonly cause: DeathCause;
   /** One sentence. */
   readonly text: string;
-  readonly evidence: readonly string[];
+  readonly evidence: string[];
   readonly traceback: string;
   /** Lines that report trouble, else the last ones. */
   readonly lines: readonly DeathLine[];
@@ -100,7 +100,7 @@ function causeOf(
   return judgeExit(evidence, said, how);
 }
 
-function judgeRank({ rank, code, signal }: RootCause, traceback: string, how: readonly string[]): Cause {
+function judgeRank({ rank, code, signal }: RootCause, traceback: string, how: string[]): Cause {
   const evidence = [...how, "its launcher names it as the first that failed"];
   if (signal === "") {
     const why = lastLine(traceback);
@@ -113,7 +113,7 @@ function judgeRank({ rank, code, signal }: RootCause, traceback: string, how: re
   return { cause: "killed", text: `Rank ${rank} was killed first, with ${signal}${hint}.`, evidence };
 }
 
-function judgeMemory({ lines, error, exit }: DeathEvidence, traceback: string, how: readonly string[]): Cause | null {
+function judgeMemory({ lines, error, exit }: DeathEvidence, traceback: string, how: string[]): Cause | null {
   const texts = [
     error?.message ?? "",
     error?.type ?? "",
@@ -136,7 +136,7 @@ function judgeMemory({ lines, error, exit }: DeathEvidence, traceback: string, h
 
 const crashes: ReadonlySet<string> = new Set(["SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"]);
 
-function judgeExit({ status, exit, lines }: DeathEvidence, said: string, how: readonly string[]): Cause {
+function judgeExit({ status, exit, lines }: DeathEvidence, said: string, how: string[]): Cause {
   const last = lines.at(-1);
   const lastWords = last === undefined ? [] : [`its last line was: ${last.text.slice(0, 300)}`];
   if (exit !== null && exit.signal !== "") {

@@ -85,9 +85,7 @@ export function cellsOf<K extends RecordKind>(row: RecordRow, kind: K): Cells<K>
 }
 
 /** For columns that are never null. */
-export function textCells<T extends Readonly<Record<string, string | null>>>(
-  cells: T,
-): { readonly [C in keyof T]: string } {
+export function textCells<T extends Readonly<Record<string, string | null>>>(cells: T) {
   return cells as { readonly [C in keyof T]: string };
 }
 

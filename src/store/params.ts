@@ -14,10 +14,7 @@ function formatParam(value: ParamValue): string {
 const addressCharsMax = 16_384;
 
 /** The text of a query and what is left to be sent beside it. A long list is written as a literal of its type. */
-export function placeParams(
-  sql: string,
-  params: Readonly<Record<string, ParamValue>>,
-): { readonly sql: string; readonly beside: ReadonlyMap<string, string> } {
+export function placeParams(sql: string, params: Readonly<Record<string, ParamValue>>) {
   const beside = new Map<string, string>();
   let text = sql;
   for (const [name, value] of Object.entries(params)) {

@@ -8,7 +8,6 @@ import type { RunId, Workspace } from "#model/names.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import type { Sources } from "#query/sources.ts";
 import { type FiringsFilter, readDeliveries, readFirings } from "#store/reader/firings.ts";
-import type { DeliveryRow } from "./deliveries.ts";
 
 export interface Firing extends Signal {
   readonly id: string;
@@ -90,10 +89,7 @@ export function fromFiringRow(row: FiringRow): Firing {
 // What rules saw, with the messages about it.
 
 /** The newest first. */
-export async function listFirings(
-  { store }: Sources,
-  filter: FiringsFilter,
-): Promise<{ readonly firing: Firing; readonly deliveries: readonly DeliveryRow[] }[]> {
+export async function listFirings({ store }: Sources, filter: FiringsFilter) {
   const firings = (await readFirings(store, filter)).map(fromFiringRow);
   const armed = firings.filter(({ isArmed }) => isArmed).map(({ id }) => id);
   const rows = armed.length === 0 ? [] : await readDeliveries(store, armed);

@@ -12,31 +12,7 @@ import { judgeStoredRun } from "#query/judge/read-evidence.ts";
 export const postMortemRoute: Route<"postMortem"> = ofRun(async (context, { asOf, run, caller }) => {
   const found = await readPostMortem(context.sources, caller.workspace, run, context.head());
   if (found === null) throw new Refusal("run_not_found", `The run ${run.runId} was deleted.`);
-  const { death, exit, endNs, lastStep, workers, open, metrics, refused } = found;
-  const { cause, text, evidence, traceback, lines, collective } = death;
-  return toExactJson<PostMortem>({
-    cause,
-    text,
-    evidence: [...evidence],
-    exit,
-    end_ns: endNs?.toString() ?? null,
-    last_step: lastStep?.toString() ?? null,
-    traceback,
-    lines: lines.map(({ tsNs, ...line }) => ({ ts_ns: tsNs.toString(), ...line })),
-    workers: workers.map(({ worker, lastNs, lastStep: step, behindNs, doing }) => ({
-      worker,
-      last_ns: lastNs.toString(),
-      last_step: step?.toString() ?? null,
-      behind_ns: behindNs.toString(),
-      doing,
-    })),
-    open: open.map(({ startNs, ...scope }) => ({ ...scope, start_ns: startNs?.toString() ?? null })),
-    collective:
-      collective === null ? null : { ...collective, ranks: [...collective.ranks], evidence: [...collective.evidence] },
-    metrics: [...metrics],
-    refused: [...refused],
-    as_of: asOf,
-  });
+  return toExactJson<PostMortem>({ ...found, as_of: asOf });
 });
 
 // GET /runs/<id>/verdicts: what is wrong with a run or bounds it, in words.

@@ -56,11 +56,7 @@ async function* stream(answer: SqlAnswer, limit: number, startedMs: number): Asy
 }
 
 /** Chunks hold whole rows; commas go between them. */
-function takeRows(
-  chunk: Uint8Array,
-  before: number,
-  limit: number,
-): { parts: Uint8Array[]; count: number; isCut: boolean } {
+function takeRows(chunk: Uint8Array, before: number, limit: number) {
   const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
   const parts: Uint8Array[] = [];
   let count = 0;

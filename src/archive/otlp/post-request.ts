@@ -54,17 +54,7 @@ export async function postRequest(receiver: Receiver, request: OtlpRequest, opti
   }
 }
 
-interface Failed {
-  readonly reason: string;
-  readonly afterMs?: number;
-}
-
-async function tryOnce(
-  url: string,
-  headers: Receiver["headers"],
-  body: Uint8Array,
-  signal: AbortSignal,
-): Promise<Failed | null> {
+async function tryOnce(url: string, headers: Receiver["headers"], body: Uint8Array, signal: AbortSignal) {
   let answer: Response;
   try {
     answer = await post(url, headers, body, signal);

@@ -1,8 +1,9 @@
 // What a run left behind when it died, and why it died.
 
-import type { SenderNs } from "#base/clock.ts";
+import type { PostMortem } from "#api/contract/post-mortem.ts";
+import type { MetricInfo } from "#api/contract/series.ts";
 import type { RankRecord } from "#judge/collectives.ts";
-import { type Death, type DeathEvidence, judgeDeath, type WorkerReport } from "#judge/death.ts";
+import { type DeathEvidence, judgeDeath, type WorkerReport } from "#judge/death.ts";
 import { stepSpan } from "#judge/names.ts";
 import { sayCount } from "#judge/words.ts";
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
@@ -12,42 +13,6 @@ import type { Sources } from "#query/sources.ts";
 import * as reader from "#store/reader/death.ts";
 import { readMetrics } from "#store/reader/metrics.ts";
 
-export interface PostMortem {
-  readonly death: Death;
-  readonly exit: DeathEvidence["exit"];
-  readonly endNs: SenderNs | null;
-  readonly lastStep: bigint | null;
-  /** The one that fell silent first comes first. */
-  readonly workers: readonly LastSign[];
-  readonly open: readonly OpenScope[];
-  /** Those that are not finite first. */
-  readonly metrics: readonly LastMetric[];
-  /** Flight records that were not read, and why. */
-  readonly refused: readonly string[];
-}
-
-export interface LastSign {
-  readonly worker: string;
-  readonly lastNs: SenderNs;
-  readonly lastStep: bigint | null;
-  /** Before the last sign of any worker. */
-  readonly behindNs: bigint;
-  /** What it last said it was doing; '' when it did not say. */
-  readonly doing: string;
-}
-
-export interface OpenScope {
-  readonly id: string;
-  /** '' when only its children came. */
-  readonly name: string;
-  readonly rank: number | null;
-  readonly startNs: SenderNs | null;
-  /** What it holds, as a sentence; '' when nothing of it came. */
-  readonly holds: string;
-}
-
-export type LastMetric = Awaited<ReturnType<typeof readMetrics>>[number];
-
 const linesMax = 400;
 const metricsMax = 30;
 
@@ -56,7 +21,7 @@ export async function readPostMortem(
   workspace: string,
   run: FoundRun,
   head: HeadContext,
-): Promise<PostMortem | null> {
+): Promise<Omit<PostMortem, "as_of"> | null> {
   const { store } = sources;
   const groups = groupKeysOf(run);
   const [detail, lines, reports, signs, doing, open, metrics] = await Promise.all([
@@ -73,7 +38,7 @@ export async function readPostMortem(
   const wrapper = detail.facts.wrappers.toSorted((a, b) => Number(a.startNs - b.startNs)).at(-1);
   const exit =
     wrapper === undefined || wrapper.endNs === null ? null : { code: wrapper.exitCode, signal: wrapper.signal };
-  const death = judgeDeath({
+  const { lines: told, ...death } = judgeDeath({
     status,
     exit,
     error: toError(errorType, errorMessage, endText(detail.facts, detail.stateEvents)),
@@ -81,11 +46,13 @@ export async function readPostMortem(
     reports: reports.filter(({ type }) => type === "error_report").map(({ payload }) => toReport(payload)),
     records: reports.filter(({ type }) => type === "flight_record").map(({ payload }) => toRecord(payload)),
   });
+  const lastStep = signs.reduce<bigint | null>((most, { last_step: step }) => laterOf(most, step), null);
   return {
-    death,
+    ...death,
     exit,
-    endNs,
-    lastStep: signs.reduce<bigint | null>((most, { last_step: step }) => laterOf(most, step), null),
+    end_ns: endNs?.toString() ?? null,
+    last_step: lastStep?.toString() ?? null,
+    lines: told.map(({ tsNs, ...line }) => ({ ts_ns: tsNs.toString(), ...line })),
     workers: toSigns(signs, doing),
     open,
     metrics: metrics.toSorted((a, b) => oddOf(b) - oddOf(a)).slice(0, metricsMax),
@@ -100,7 +67,7 @@ function laterOf(a: bigint | null, b: bigint | null): bigint | null {
   return a > b ? a : b;
 }
 
-function oddOf({ nan, pos_inf, neg_inf }: LastMetric): number {
+function oddOf({ nan, pos_inf, neg_inf }: MetricInfo): number {
   return Number(nan + pos_inf + neg_inf > 0);
 }
 
@@ -130,26 +97,21 @@ function toRecord(payload: string): RankRecord {
 function toSigns(
   rows: Awaited<ReturnType<typeof reader.readLastSigns>>,
   said: Awaited<ReturnType<typeof reader.readLastStatus>>,
-): LastSign[] {
+): PostMortem["workers"] {
   const doing = new Map(said.map(({ worker, status, msg }) => [worker, msg === "" ? status : `${status}: ${msg}`]));
   const latest = rows.reduce((most, { last_ns }) => (last_ns > most ? last_ns : most), 0n);
-  return rows.map(({ worker, last_ns: lastNs, last_step: lastStep }) => ({
+  return rows.map(({ worker, last_ns, last_step }) => ({
     worker,
-    lastNs,
-    lastStep,
-    behindNs: latest - lastNs,
+    last_ns: last_ns.toString(),
+    last_step: last_step?.toString() ?? null,
+    behind_ns: (latest - last_ns).toString(),
     doing: doing.get(worker) ?? "",
   }));
 }
 
-interface SaidOpen {
-  readonly id: string;
-  readonly name: string;
-  readonly rank: number | null;
-  readonly start_ns: string;
-}
+type SaidOpen = Omit<PostMortem["open"][number], "holds">;
 
-async function readOpen({ store }: Sources, groups: readonly string[]): Promise<OpenScope[]> {
+async function readOpen({ store }: Sources, groups: readonly string[]): Promise<PostMortem["open"]> {
   const [parents, said] = await Promise.all([
     reader.readUnclosedParents(store, groups),
     reader.readOpenSpans(store, groups),
@@ -170,17 +132,17 @@ async function readOpen({ store }: Sources, groups: readonly string[]): Promise<
   );
   const open = told
     .filter(({ id }) => !arrived.has(id))
-    .map(({ id, name, rank, start_ns }) => ({
-      id,
-      name,
-      rank,
-      startNs: BigInt(start_ns),
-      holds: holdsOf.get(id) ?? "",
-    }));
+    .map((span) => ({ ...span, holds: holdsOf.get(span.id) ?? "" }));
   const known = new Set(open.map(({ id }) => id));
   const rest = parents
     .filter(({ id }) => !known.has(id))
-    .map(({ id, rank, first_ns: startNs }) => ({ id, name: "", rank, startNs, holds: holdsOf.get(id) as string }));
+    .map(({ id, rank, first_ns }) => ({
+      id,
+      name: "",
+      rank,
+      start_ns: first_ns.toString(),
+      holds: holdsOf.get(id) as string,
+    }));
   return [...open, ...rest];
 }
 

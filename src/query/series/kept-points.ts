@@ -96,11 +96,7 @@ export class KeptPoints {
   }
 
   /** The points up to a journal position, block by block, too many to be kept. */
-  async *passBy(
-    request: PointRequest,
-    last: bigint,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<{ readonly group: string; readonly points: Points }> {
+  async *passBy(request: PointRequest, last: bigint, signal: AbortSignal | undefined) {
     const range = { after: request.groups.map(() => beforeAll), last };
     for await (const block of this.reads.blocks(request, range, signal)) {
       const gatherers = new Map<string, PointGatherer>();
@@ -124,10 +120,7 @@ export class KeptPoints {
     return found;
   }
 
-  private async bring(
-    request: PointRequest,
-    signal: AbortSignal | undefined,
-  ): Promise<{ found: Map<string, Points>; isSettled: boolean }> {
+  private async bring(request: PointRequest, signal: AbortSignal | undefined) {
     const { groups } = request;
     const pairs = pairsOf(request);
     const names = new Map(pairs.map(({ group, key, name }) => [pointsId(group, key), name]));

@@ -71,10 +71,7 @@ async function findTimeline(
 }
 
 /** On the clock of the layout. */
-function windowOf(
-  { spans, from, to }: TimelineLayout,
-  { fromNs, toNs }: TimelineQuestion,
-): { readonly from: number; readonly to: number } {
+function windowOf({ spans, from, to }: TimelineLayout, { fromNs, toNs }: TimelineQuestion) {
   return {
     from: fromNs === null ? from : Number(fromNs - spans.baseNs),
     to: toNs === null ? to + 1 : Number(toNs - spans.baseNs),

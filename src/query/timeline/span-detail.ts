@@ -28,11 +28,7 @@ interface Ancestor {
 }
 
 /** From the root down. A parent that never arrived ends the path and is marked as such. */
-async function readAncestors(
-  store: Sources["store"],
-  groups: readonly string[],
-  parent: string | null,
-): Promise<{ readonly ancestors: Ancestor[]; readonly ancestors_cut: boolean }> {
+async function readAncestors(store: Sources["store"], groups: readonly string[], parent: string | null) {
   const way: Ancestor[] = [];
   const seen = new Set<string>();
   let next = parent;

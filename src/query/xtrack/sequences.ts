@@ -32,10 +32,7 @@ export interface WorkerSequence {
 
 const gapsShownMax = 1000;
 
-export async function readSequences(
-  { store }: { readonly store: Store },
-  groups: readonly string[],
-): Promise<{ readonly sequences: WorkerSequence[]; readonly incarnations: Incarnations }> {
+export async function readSequences({ store }: { readonly store: Store }, groups: readonly string[]) {
   const [ranges, starts] = await Promise.all([readSeqRanges(store, groups), readWorkerStarts(store, groups)]);
   const incarnations = new Incarnations(starts);
   return { sequences: toSequences(ranges, incarnations), incarnations };

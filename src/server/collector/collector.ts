@@ -255,14 +255,11 @@ function tellTrouble(options: CollectorOptions, error: unknown, attempt: number)
 }
 
 /** A start does not wait for room on a disk: nobody knows for how long, and what is stored can be shown meanwhile. */
-function prepareToWait(
-  options: CollectorOptions,
-  { kind }: Store,
-): { readonly patience: Patience; onTrouble(error: unknown, attempt: number): void } {
+function prepareToWait(options: CollectorOptions, { kind }: Store) {
   const endless = createEndless();
   return {
     patience: kind === "embedded" ? endless : createPatience(storeWaitMs),
-    onTrouble(error, attempt) {
+    onTrouble(error: unknown, attempt: number) {
       tellTrouble(options, error, attempt);
       if (isDiskFull(error)) endless.giveUp();
     },

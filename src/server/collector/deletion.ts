@@ -93,10 +93,7 @@ export async function untilTaken(
  * Finishes a deletion that a stopped process left half done, while the server works and records of its groups wait. Resolves
  * with the promise of its end.
  */
-export async function resumeDeletions(
-  collector: Collector,
-  isClosing: () => boolean,
-): Promise<{ readonly gone: Promise<unknown> }> {
+export async function resumeDeletions(collector: Collector, isClosing: () => boolean) {
   const hidden = await untilDone(() => readHiddenGroups(collector.store));
   if (hidden.length === 0) return { gone: Promise.resolve() };
   const gone = untilTaken(collector, isClosing, () => removeHidden(collector));

@@ -4,12 +4,7 @@ import { groupPrefix } from "#model/group-key.ts";
 import type { Store } from "#store/store.ts";
 import { decimal, readRows, readValue, text } from "./native-rows.ts";
 
-export function readBlobKey(
-  store: Store,
-  workspace: string,
-  owners: readonly string[],
-  kind: string,
-): Promise<string | null> {
+export function readBlobKey(store: Store, workspace: string, owners: readonly string[], kind: string) {
   return readValue(store, text, {
     sql: `SELECT object_key FROM ${store.database}.blobs FINAL WHERE workspace = {workspace:String}
       AND span_id IN {owners:Array(String)} AND kind = {kind:String} AND deleted = 0 LIMIT 1`,
@@ -43,12 +38,7 @@ export function readBlobsOfSpans(store: Store, workspace: string, spans: readonl
 }
 
 /** The tensor that a snapshot of a span is of. */
-export function readTensorOfSnapshot(
-  store: Store,
-  workspace: string,
-  span: string,
-  snapshot: string,
-): Promise<string | null> {
+export function readTensorOfSnapshot(store: Store, workspace: string, span: string, snapshot: string) {
   return readValue(store, text, {
     sql: `SELECT toString(tensor_name) FROM ${store.database}.snapshots WHERE snapshot_id = {snapshot:String}
       AND span_id = {span:String} AND startsWith(group_key, {prefix:String}) LIMIT 1`,

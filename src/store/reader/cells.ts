@@ -79,11 +79,7 @@ const metricCount = { groupKey: text, key: text, phase: text, count: int, nonfin
 export type MetricCount = RowOf<typeof metricCount>;
 
 /** How many points every series has; `keys` null stands for all metrics. */
-export function readMetricCounts(
-  store: Store,
-  scope: GroupScope,
-  keys: readonly string[] | null,
-): Promise<MetricCount[]> {
+export function readMetricCounts(store: Store, scope: GroupScope, keys: readonly string[] | null) {
   return readRows(store, metricCount, {
     sql: `SELECT group_key AS groupKey, key, phase, toUInt32(count()) AS count,
         toUInt32(countIf(isNotNull(value) AND NOT isFinite(assumeNotNull(value)))) AS nonfinite

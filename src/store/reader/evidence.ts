@@ -117,12 +117,7 @@ export function readRankWindows(
 }
 
 /** The same from a metric that each worker reports. */
-export function readMetricWindows(
-  store: Store,
-  groups: readonly string[],
-  key: string,
-  windows: number,
-): Promise<WindowRow[]> {
+export function readMetricWindows(store: Store, groups: readonly string[], key: string, windows: number) {
   const { database } = store;
   const own = `${inGroups} AND key = {key:String} AND isFinite(ifNull(value, nan))`;
   return readRows(store, windowRow, {

@@ -1,14 +1,10 @@
 // The runs that people joined to others, as rows.
 
-import type { StateRow } from "#model/state-tables.ts";
 import type { Store } from "#store/store.ts";
 import { readStateRows } from "./state-rows.ts";
 
 /** All that hold, or those of one workspace that lead to these runs. */
-export function readJoins(
-  store: Store,
-  only?: { readonly workspace: string; readonly runs: readonly string[] },
-): Promise<StateRow<"joins">[]> {
+export function readJoins(store: Store, only?: { readonly workspace: string; readonly runs: readonly string[] }) {
   const mine = only === undefined ? "" : "AND workspace = {workspace:String} AND into_run IN {runs:Array(String)}";
   return readStateRows(store, "joins", `WHERE parted = 0 ${mine} ORDER BY run_id`, { ...only });
 }

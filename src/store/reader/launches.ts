@@ -2,7 +2,7 @@
 
 import { groupKinds, groupPrefix } from "#model/group-key.ts";
 import type { Store } from "#store/store.ts";
-import { countOutcomes, type LaunchedRun, type OutcomeCount, readMembers, readRunCounts } from "./members.ts";
+import { countOutcomes, type OutcomeCount, readMembers, readRunCounts } from "./members.ts";
 import {
   count,
   flag,
@@ -71,10 +71,7 @@ export async function readLaunches(store: Store, { workspace, limit, after }: La
 }
 
 /** A launch with its members in order: by index, then by start; null when there is none. */
-export async function readLaunch(
-  store: Store,
-  launchKey: string,
-): Promise<{ readonly head: LaunchHead; readonly members: readonly LaunchedRun[] } | null> {
+export async function readLaunch(store: Store, launchKey: string) {
   const sql = launchesSql(store.database, "launch_key = {launch:String}");
   const [row, members] = await Promise.all([
     readRow(store, launchRow, { sql, params: { launch: launchKey } }),

@@ -60,10 +60,7 @@ function paramsOf({ groups, keys }: PointRequest): Record<string, ParamValue> {
 }
 
 /** How many points there are, and a text that changes with every one of them; with every span too for `places`. */
-export async function readPointParts(
-  store: Store,
-  request: PointRequest,
-): Promise<{ readonly points: number; readonly parts: string }> {
+export async function readPointParts(store: Store, request: PointRequest) {
   const { database } = store;
   const points = `SELECT 'metrics' AS table, toUInt32(count()) AS points, ${partsSql} FROM ${database}.metrics AS m WHERE ${mine}`;
   const spans = `SELECT 'spans' AS table, toUInt32(0) AS points, ${partsSql} FROM ${database}.spans AS m

@@ -214,10 +214,7 @@ async function addMissingColumns(store: Store, dialect: Dialect): Promise<void> 
     for (const sql of addColumn(layout, column, dialect)) await store.ddl(sql);
 }
 
-async function findMissingColumns(
-  store: Store,
-  dialect: Dialect,
-): Promise<{ readonly layout: TableLayout; readonly column: string }[]> {
+async function findMissingColumns(store: Store, dialect: Dialect) {
   const sql = "SELECT table, name FROM system.columns WHERE database = {database:String}";
   const rows = await readRows(store, { table: text, name: text }, { sql, params: { database: dialect.database } });
   const present = new Set(rows.map((row) => `${row.table}.${row.name}`));

@@ -10,10 +10,7 @@ import { decodePlan, type Plan } from "./plan.ts";
  * with `journalFirst`: what came before that is stored, or the journal would still have it.
  * `isDamaged`: the store may hold some rows of records behind that position, of a plan that is lost.
  */
-export async function readOpenPlans(
-  outbox: Outbox,
-  journalFirst: () => Promise<number>,
-): Promise<{ position: number; plans: Plan[]; isDamaged: boolean }> {
+export async function readOpenPlans(outbox: Outbox, journalFirst: () => Promise<number>) {
   const known = await outbox.position();
   let position = known ?? (await journalFirst()) - 1;
   const plans: Plan[] = [];

@@ -32,10 +32,7 @@ const fatalText = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenientText = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Null when the bytes are no such message. `isExact` is false when a text in it was no UTF-8. */
-export function decodeMessage(
-  type: MessageType,
-  bytes: Uint8Array,
-): { readonly message: Message; readonly isExact: boolean } | null {
+export function decodeMessage(type: MessageType, bytes: Uint8Array) {
   const reader = new MessageReader(bytes);
   const message = reader.read(type, bytes.length, {}, 0);
   return message === null ? null : { message, isExact: reader.isExact };
