@@ -9,6 +9,7 @@ import { type FoundRun, findRun, groupKeysOf } from "#query/runs/find-run.ts";
 import type { HeadContext } from "#query/runs/head.ts";
 import type { Sources } from "#query/sources.ts";
 import type { RuleBook } from "#watch/rule-book.ts";
+import type { HistoryFault } from "./contract/history.ts";
 import type { LiveStats } from "./contract/live.ts";
 import type { RouteName } from "./contract/paths.ts";
 import type { ParamsOf } from "./contract/routes.ts";
@@ -34,24 +35,11 @@ export interface ApiContext {
   /** Resolves when the change is durable and can be read. */
   change(changes: readonly StateChange[], workspace: Workspace, author: string): Promise<void>;
   /** Resolves when faults that were found elsewhere are durable and can be read. */
-  keepFaults(faults: readonly KeptFault[], workspace: Workspace): Promise<void>;
+  keepFaults(faults: readonly HistoryFault[], workspace: Workspace): Promise<void>;
   /** Nothing that was accepted before is to be waited for. */
   wasJustDeleted(workspace: Workspace, id: RunId): boolean;
   /** Resolves when the runs are hidden; their rows and blobs are removed soon after. */
   deleteRuns(workspace: Workspace, runs: readonly FoundRun[], author: string): Promise<void>;
-}
-
-/** A fault as it was kept before. */
-export interface KeptFault {
-  readonly id: string;
-  readonly groupKey: string;
-  readonly code: string;
-  readonly protocol: string;
-  readonly transport: string;
-  readonly detail: string;
-  /** JSON text. */
-  readonly place: string;
-  readonly raw: Uint8Array;
 }
 
 /** How long a question for a run that is not there waits for what was accepted a moment ago. */

@@ -14,10 +14,16 @@ export class DiskOutage extends Error {
   }
 }
 
-const fullCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+/** There is no room. */
+export const fullCodes: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+
+/** What the system calls an error, such as ENOENT; '' for one that is not its own. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
 
 /** Only what the system reported with a code is an outage; anything else is a bug and stays what it is. */
 export function toOutage(message: string, cause: unknown): unknown {
-  if (cause instanceof DiskOutage || !(cause instanceof Error) || !("code" in cause)) return cause;
-  return new DiskOutage(fullCodes.has(cause.code) ? "disk_full" : "disk_failed", message, cause);
+  if (cause instanceof DiskOutage || codeOf(cause) === "") return cause;
+  return new DiskOutage(fullCodes.has(codeOf(cause)) ? "disk_full" : "disk_failed", message, cause);
 }

@@ -6,7 +6,7 @@
 
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
-import { toOutage } from "./disk-outage.ts";
+import { codeOf, toOutage } from "./disk-outage.ts";
 import { type Files, nodeFiles, readWhole, writeWhole } from "./files.ts";
 
 /** Writes the parts beside the file, one after the other, syncs, renames over it, syncs the folder. */
@@ -32,19 +32,25 @@ export async function writeDurably(files: Files, path: string, parts: readonly U
 
 /** The bytes last written, or undefined when there are none or they are damaged. */
 export async function readDurable(files: Files, path: string): Promise<Uint8Array | undefined> {
+  const whole = await readFile(files, path);
+  if (whole === undefined || whole.length < 4) return undefined;
+  const bytes = whole.subarray(4);
+  return crc32(bytes) === whole.readUInt32LE(0) ? new Uint8Array(bytes) : undefined;
+}
+
+/** All that a file holds; undefined when there is none. */
+export async function readFile(files: Files, path: string): Promise<Buffer | undefined> {
   try {
     const file = await files.open(path, "read");
     try {
       const whole = Buffer.alloc(await file.size());
-      const count = await readWhole(file, whole, 0);
-      const bytes = whole.subarray(4, count);
-      return count >= 4 && crc32(bytes) === whole.readUInt32LE(0) ? new Uint8Array(bytes) : undefined;
+      return whole.subarray(0, await readWhole(file, whole, 0));
     } finally {
       await file.close();
     }
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
-    throw toOutage("A durable file could not be read.", cause);
+    if (codeOf(cause) === "ENOENT") return undefined;
+    throw toOutage("A file could not be read.", cause);
   }
 }
 

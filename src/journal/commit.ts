@@ -7,7 +7,7 @@
 // more into a fresh segment; when that fails too, its appends are rejected and the next group tries again.
 
 import { randomInt } from "node:crypto";
-import { DiskOutage, toOutage } from "#base/disk-outage.ts";
+import { codeOf, DiskOutage, toOutage } from "#base/disk-outage.ts";
 import { type OpenFile, writeWhole } from "#base/files.ts";
 import { encodeGroup, type Waiting } from "./group.ts";
 import { encodeSegmentHeader, segmentHeaderBytes } from "./layout.ts";
@@ -208,7 +208,7 @@ export class Committer {
       try {
         await files.unlink((segments[0] as Segment).path);
       } catch (cause) {
-        if (!isMissing(cause)) {
+        if (codeOf(cause) !== "ENOENT") {
           counters.unlinkFailures++;
           break;
         }
@@ -236,8 +236,4 @@ export class Committer {
       await this.abandon();
     }
   }
-}
-
-function isMissing(cause: unknown): boolean {
-  return cause instanceof Error && "code" in cause && cause.code === "ENOENT";
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DiskOutage } from "#base/disk-outage.ts";
 import { readDurable, writeDurably } from "#base/durable-file.ts";
 import { type Files, type OpenFile, readWhole } from "#base/files.ts";
+import { firstPlace } from "#base/first-place.ts";
 import {
   formatSegmentName,
   judgeSegmentHeader,
@@ -42,14 +43,9 @@ export function indexRecord(segment: Segment, position: number, offset: number):
 
 /** The nearest known place at or before a record. */
 export function offsetBefore(segment: Segment, position: number): number {
-  let low = 0;
-  let high = segment.index.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((segment.index[middle] as { position: number }).position <= position) low = middle + 1;
-    else high = middle;
-  }
-  return segment.index[low - 1]?.offset ?? segmentHeaderBytes;
+  const { index } = segment;
+  const next = firstPlace(0, index.length, (at) => (index[at] as { position: number }).position <= position);
+  return index[next - 1]?.offset ?? segmentHeaderBytes;
 }
 
 export interface OpenedFolder {

@@ -121,8 +121,7 @@ async function readFlat(
   const width = dtypeBytes[tensor.dtype];
   const from = Math.min(offset, tensor.elements);
   const to = Math.min(from + limit, tensor.elements);
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of source.read(tensor.start + from * width, tensor.start + to * width)) chunks.push(chunk);
+  const chunks = await Array.fromAsync(source.read(tensor.start + from * width, tensor.start + to * width));
   return [...decodeValues(tensor.dtype, Buffer.concat(chunks))];
 }
 

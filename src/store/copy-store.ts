@@ -87,9 +87,8 @@ async function copyPart(source: Store, target: Store, part: Part, collector: str
   // Rows of an earlier copy are sent again with those that came since, and are there twice until the engine merges them.
   if (before.rows > 0) await noteWriters(target, groups, [collector, `${collector}, copied again`]);
   const columns = Object.keys(layout.columns);
-  const chunks: Uint8Array[] = [];
   const query = { sql: selectPart(source, part, collector), params: { groups } };
-  for await (const chunk of source.stream(query, { format: "Native" })) chunks.push(chunk);
+  const chunks = await Array.fromAsync(source.stream(query, { format: "Native" }));
   const block = { rows: part.rows, columns, bytes: Buffer.concat(chunks) };
   await target.insert(layout.name, block, { token: `copy-${layout.name}-${nameOf(part, here, collector)}` });
   const after = await sumUp(target, part, collector);

@@ -98,12 +98,9 @@ function silentOutage(silenceMsMax: number): StoreOutage {
 }
 
 export async function readAll(response: IncomingMessage, wait: Waiting): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of readChunks(response, wait)) chunks.push(chunk);
-  } catch (error) {
+  const chunks = await Array.fromAsync(readChunks(response, wait)).catch((error) => {
     throw toLinkOutage(error, wait.signal);
-  }
+  });
   checkTrailers(response);
   return Buffer.concat(chunks);
 }

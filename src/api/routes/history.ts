@@ -2,7 +2,7 @@
 // fault is kept as it was, and a command that was still open when it was exported has expired here.
 
 import { ofRun, type Route } from "#api/context.ts";
-import type { HistoryFault, HistoryStep } from "#api/contract/history.ts";
+import type { HistoryStep } from "#api/contract/history.ts";
 import { type CommandStep, fromCommandRow, rankOf, toStateChange } from "#control/command.ts";
 import { inWorkspace } from "#model/group-key.ts";
 
@@ -17,7 +17,7 @@ export const runHistoryRoute: Route<"runHistory"> = ofRun(async (context, { body
   const changes = [...steps, ...endOf(steps, nowNs)].map((step) => toStateChange(step, nowNs));
   if (changes.length > 0) await context.change(changes, workspace, caller.name);
   const own = new Set(groups);
-  const faults = (body.faults ?? []).map((fault) => toFault(fault, workspace)).filter((one) => own.has(one.groupKey));
+  const faults = (body.faults ?? []).filter(({ group }) => own.has(inWorkspace(workspace, group)));
   await context.keepFaults(faults, workspace);
   return { accepted: steps.length + faults.length };
 });
@@ -36,8 +36,4 @@ function endOf(steps: readonly CommandStep[], atNs: bigint): CommandStep[] {
     if (first === undefined || known.some(({ state }) => rankOf(state) === 2)) return [];
     return [{ ...first, state: "expired" as const, reason: "It was open when it was exported.", atNs }];
   });
-}
-
-function toFault({ group, raw_base64, ...fault }: HistoryFault, workspace: string) {
-  return { ...fault, groupKey: inWorkspace(workspace, group), raw: Buffer.from(raw_base64, "base64") };
 }

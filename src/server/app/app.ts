@@ -20,7 +20,7 @@ import { ownArrival } from "#intake/input.ts";
 import type { RefusedInput } from "#intake/refused.ts";
 import type { Receipt } from "#intake/sequencer.ts";
 import { toGroupKey } from "#intake/xtrack/group-keys.ts";
-import { groupKinds, parseGroupKey } from "#model/group-key.ts";
+import { groupKinds, inWorkspace, parseGroupKey } from "#model/group-key.ts";
 import type { GroupName } from "#model/names.ts";
 import type { StateRow } from "#model/state-tables.ts";
 import { createSources } from "#query/sources.ts";
@@ -344,8 +344,14 @@ function createContext(parts: ContextParts): ApiContext {
     },
     async keepFaults(faults, workspace) {
       const arrival = { ...ownArrival(workspace), imported: true };
-      for (const { id: faultId, raw: body, ...fault } of faults) {
-        const input: RefusedInput = { kind: "refused", ...arrival, ...fault, faultId, body };
+      for (const { id: faultId, group, raw_base64, ...fault } of faults) {
+        const kept = {
+          ...fault,
+          faultId,
+          groupKey: inWorkspace(workspace, group),
+          body: Buffer.from(raw_base64, "base64"),
+        };
+        const input: RefusedInput = { kind: "refused", ...arrival, ...kept };
         const submitted = collector.submit(input);
         if (typeof submitted === "string") throw new Refusal("busy", "There is no room for more at the moment.");
         await collector.queryable((await submitted.applied).position);

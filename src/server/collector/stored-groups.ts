@@ -7,7 +7,7 @@ import type { StoredGroupRows } from "#intake/cirron/stored-group.ts";
 import { createRows } from "#model/tables.ts";
 import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
 import { readBatchesOfGroups } from "#store/reader/cirron-identity.ts";
-import { absentNumber, readStoredMarks, readStoredSnapshots, readStoredSpans } from "#store/reader/restore.ts";
+import { absentNumber, readStoredLeaves, readStoredSpans } from "#store/reader/restore.ts";
 import { readGroupRows } from "#store/reader/state-rows.ts";
 import type { Store } from "#store/store.ts";
 
@@ -18,8 +18,8 @@ export async function readStoredGroups(store: Store, groupKeys: readonly string[
     readGroupRows(store, "groups", groupKeys),
     readGroupRows(store, "aliases", groupKeys),
     readStoredSpans(store, groupKeys),
-    readStoredMarks(store, groupKeys),
-    readStoredSnapshots(store, groupKeys),
+    readStoredLeaves(store, "mark", groupKeys),
+    readStoredLeaves(store, "snapshot", groupKeys),
   ]);
   const living = groups.filter(({ deleted_ns }) => deleted_ns === 0n);
   const batchesOf = Map.groupBy(batches, ({ group_key }) => group_key);

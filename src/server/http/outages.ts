@@ -2,7 +2,7 @@
 // neither a 500 nor a stack in the log; `/readyz` and the log of the part itself report the failure once.
 
 import { Refusal } from "#api/refusal.ts";
-import { DiskOutage } from "#base/disk-outage.ts";
+import { codeOf, DiskOutage } from "#base/disk-outage.ts";
 import { BlobOutage } from "#store/blobs/blob-store.ts";
 import { StoreOutage } from "#store/outage.ts";
 
@@ -77,8 +77,4 @@ function isDiskFull(error: unknown): boolean {
 
 function isDiskFailed(error: unknown): boolean {
   return ["EIO", "EMFILE", "ENFILE", "EROFS"].includes(codeOf(error));
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

@@ -2,8 +2,10 @@
 // then linked to its name, which fails when the name is taken, and every folder on the way is synced.
 
 import { createReadStream } from "node:fs";
-import { link, mkdir, open, readdir, rename, rm, stat, unlink } from "node:fs/promises";
+import { link, mkdir, readdir, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
+import { codeOf } from "#base/disk-outage.ts";
+import { nodeFiles } from "#base/files.ts";
 import { BlobOutage, type BlobStore, type ByteRange, type PutOptions, type Stored } from "./blob-store.ts";
 import { spool, toBlobOutage } from "./spool.ts";
 
@@ -34,7 +36,7 @@ class FsBlobs implements BlobStore {
     try {
       await makeFolder(dirname(path), this.root);
       const created = await place(beside, path);
-      await syncFolder(dirname(path));
+      await nodeFiles.syncFolder(dirname(path));
       return { size, sha256, created };
     } catch (cause) {
       throw toBlobOutage(`cannot store ${key}`, cause);
@@ -47,7 +49,7 @@ class FsBlobs implements BlobStore {
     try {
       return (await stat(this.pathOf(key))).size;
     } catch (cause) {
-      if (isCode(cause, "ENOENT")) return null;
+      if (codeOf(cause) === "ENOENT") return null;
       throw toBlobOutage(`cannot look at ${key}`, cause);
     }
   }
@@ -67,9 +69,9 @@ class FsBlobs implements BlobStore {
     try {
       await makeFolder(dirname(target), this.root);
       await place(source, target).catch((cause) => {
-        if (!isCode(cause, "ENOENT")) throw cause;
+        if (codeOf(cause) !== "ENOENT") throw cause;
       });
-      await syncFolder(dirname(target));
+      await nodeFiles.syncFolder(dirname(target));
       // The old name goes only when the new one is safe.
       await stat(target);
       await rm(source, { force: true });
@@ -92,10 +94,10 @@ class FsBlobs implements BlobStore {
     try {
       const files = (await readdir(path, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
       await rm(path, { recursive: true, force: true });
-      await syncFolder(dirname(path));
+      await nodeFiles.syncFolder(dirname(path));
       return files.length;
     } catch (cause) {
-      if (isCode(cause, "ENOENT")) return 0;
+      if (codeOf(cause) === "ENOENT") return 0;
       throw toBlobOutage(`cannot delete ${prefix}`, cause);
     }
   }
@@ -116,8 +118,8 @@ async function place(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
   } catch (cause) {
-    if (isCode(cause, "EEXIST")) return false;
-    if (!isCode(cause, "EPERM") && !isCode(cause, "ENOTSUP")) throw cause;
+    if (codeOf(cause) === "EEXIST") return false;
+    if (codeOf(cause) !== "EPERM" && codeOf(cause) !== "ENOTSUP") throw cause;
     // A file system without links: taking the name and checking it cannot be one step there.
     if (await exists(to)) return false;
     await rename(from, to);
@@ -140,20 +142,7 @@ async function makeFolder(folder: string, root: string): Promise<void> {
   if (first === undefined) return;
   const top = dirname(first).startsWith(root) ? dirname(first) : root;
   for (let at = dirname(folder); at.startsWith(top); at = dirname(at)) {
-    await syncFolder(at);
+    await nodeFiles.syncFolder(at);
     if (at === top || at === dirname(at)) break;
   }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

@@ -4,9 +4,10 @@
 // A blob is first taken into a local file: its size must be known to send it, and a part that fails is sent again
 // from there. Small ones go in one request, larger ones in parts. `If-None-Match` keeps the first content.
 
-import { mkdir, open, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type * as S3 from "@aws-sdk/client-s3";
+import { nodeFiles, readWhole } from "#base/files.ts";
 import { BlobOutage, type BlobStore, type ByteRange, type PutOptions, type Stored } from "./blob-store.ts";
 import { spool } from "./spool.ts";
 
@@ -79,7 +80,7 @@ class S3Blobs implements BlobStore {
     try {
       const head = { ...target, ContentType: options.contentType ?? "application/octet-stream" };
       const isSmall = size <= this.partBytes;
-      const created = await (isSmall ? this.putWhole(path, size, head) : this.putParts(path, size, head));
+      const created = await (isSmall ? this.putWhole(path, size, head) : this.putParts(key, path, size, head));
       return { size, sha256, created };
     } finally {
       await rm(path, { force: true });
@@ -146,10 +147,15 @@ class S3Blobs implements BlobStore {
     return this.unlessTaken(this.call(new this.sdk.PutObjectCommand({ ...head, Body, IfNoneMatch: "*" })));
   }
 
-  private async putParts(path: string, size: number, head: S3.CreateMultipartUploadCommandInput): Promise<boolean> {
+  private async putParts(
+    key: string,
+    path: string,
+    size: number,
+    head: S3.CreateMultipartUploadCommandInput,
+  ): Promise<boolean> {
     const target = { Bucket: head.Bucket, Key: head.Key };
     // Sending gigabytes only to hear that the name is taken would be a waste.
-    if ((await this.sizeOf(target)) !== null) return false;
+    if ((await this.size(key)) !== null) return false;
     return this.inParts(head, size, this.partBytes, async (UploadId, PartNumber, { start, end }) => {
       const Body = await readPart(path, start, end);
       const part = { ...target, UploadId, PartNumber, Body };
@@ -197,10 +203,6 @@ class S3Blobs implements BlobStore {
     }
   }
 
-  private async sizeOf(target: { Bucket: string | undefined; Key: string | undefined }): Promise<number | null> {
-    return this.size((target.Key ?? "").slice(this.options.prefix.length));
-  }
-
   private async unlessTaken(call: Promise<unknown>): Promise<boolean> {
     try {
       await call;
@@ -235,14 +237,9 @@ function statusOf(error: unknown): number {
 
 async function readPart(path: string, start: number, end: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(end - start);
-  const file = await open(path, "r");
+  const file = await nodeFiles.open(path, "read");
   try {
-    let at = 0;
-    while (at < bytes.length) {
-      const { bytesRead } = await file.read(bytes, at, bytes.length - at, start + at);
-      if (bytesRead === 0) throw new Error("a blob on its way became shorter");
-      at += bytesRead;
-    }
+    if ((await readWhole(file, bytes, start)) < bytes.length) throw new Error("a blob on its way became shorter");
   } finally {
     await file.close();
   }

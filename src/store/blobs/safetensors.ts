@@ -44,11 +44,11 @@ const refuse = (reason: string): { readonly ok: false; readonly reason: string }
 
 export async function readTensorFile(source: RangeSource): Promise<Read<{ readonly file: TensorFile }>> {
   if (source.size < 8) return refuse("the file is too short for a header");
-  const prefix = await collect(source.read(0, 8), 8);
-  const length = Number(new DataView(prefix.buffer).getBigUint64(0, true));
+  const prefix = Buffer.concat(await Array.fromAsync(source.read(0, 8)));
+  const length = Number(prefix.readBigUInt64LE());
   if (length > headerBytesMax) return refuse(`the header claims ${length} bytes`);
   if (8 + length > source.size) return refuse("the header is longer than the file");
-  const text = await collect(source.read(8, 8 + length), length);
+  const text = Buffer.concat(await Array.fromAsync(source.read(8, 8 + length)));
   let header: unknown;
   try {
     header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(text));
@@ -102,14 +102,4 @@ export function findTensor(file: TensorFile, name: string): Tensor | null {
   const exact = file.tensors.get(name);
   if (exact !== undefined || !name.endsWith(".grad")) return exact ?? null;
   return file.tensors.get(name.slice(0, -".grad".length)) ?? null;
-}
-
-async function collect(chunks: AsyncIterable<Uint8Array>, size: number): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for await (const chunk of chunks) {
-    bytes.set(chunk.subarray(0, size - at), at);
-    at += chunk.length;
-  }
-  return bytes;
 }

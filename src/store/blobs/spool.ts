@@ -1,7 +1,9 @@
 // Takes a stream into a file, counting and hashing on the way, and makes the file durable.
 
 import { createHash } from "node:crypto";
-import { type FileHandle, open, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
+import { codeOf, fullCodes } from "#base/disk-outage.ts";
+import { nodeFiles, type OpenFile, writeWhole } from "#base/files.ts";
 import { BlobOutage } from "./blob-store.ts";
 
 export interface Spooled {
@@ -11,12 +13,12 @@ export interface Spooled {
 
 /** On any failure the file is removed and the error thrown: the source's own, or an outage of the disk. */
 export async function spool(path: string, source: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Spooled> {
-  const file = await open(path, "wx", 0o600).catch((cause) => {
+  const file = await nodeFiles.open(path, "create").catch((cause) => {
     throw toBlobOutage("cannot create a file for a blob", cause);
   });
   try {
     const spooled = await fill(file, source, bytesMax);
-    await file.sync().catch((cause) => {
+    await file.fdatasync().catch((cause) => {
       throw toBlobOutage("cannot make a blob durable", cause);
     });
     await file.close();
@@ -28,28 +30,23 @@ export async function spool(path: string, source: AsyncIterable<Uint8Array>, byt
   }
 }
 
-async function fill(file: FileHandle, source: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Spooled> {
+async function fill(file: OpenFile, source: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Spooled> {
   const hash = createHash("sha256");
   let size = 0;
   for await (const chunk of source) {
     if (size + chunk.length > bytesMax) throw new BlobOutage("too_large", `a blob may have at most ${bytesMax} bytes`);
     hash.update(chunk);
-    let at = 0;
-    while (at < chunk.length) {
-      const { bytesWritten } = await file.write(chunk, at, chunk.length - at, size + at).catch((cause) => {
-        throw toBlobOutage("cannot write a blob", cause);
-      });
-      at += bytesWritten;
-    }
+    await writeWhole(file, [chunk], size).catch((cause) => {
+      throw toBlobOutage("cannot write a blob", cause);
+    });
     size += chunk.length;
   }
   return { size, sha256: hash.digest("hex") };
 }
 
-const fullCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
-
 export function toBlobOutage(message: string, cause: unknown): unknown {
-  if (!(cause instanceof Error) || !("code" in cause)) return cause;
-  if (cause.code === "ENOENT") return new BlobOutage("missing", message, cause);
-  return new BlobOutage(fullCodes.has(cause.code) ? "disk_full" : "unavailable", message, cause);
+  const code = codeOf(cause);
+  if (code === "") return cause;
+  if (code === "ENOENT") return new BlobOutage("missing", message, cause);
+  return new BlobOutage(fullCodes.has(code) ? "disk_full" : "unavailable", message, cause);
 }

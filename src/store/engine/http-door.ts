@@ -8,6 +8,7 @@ import { unlink } from "node:fs/promises";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { codeOf } from "#base/disk-outage.ts";
 import { createHttp } from "#base/node-http.ts";
 import { quote } from "#store/sql-quote.ts";
 import { canStream } from "./chunked-format.ts";
@@ -172,8 +173,7 @@ function toEngineError(error: unknown) {
 
 /** An insert's body goes through a file of ours before the engine reads it. */
 function codeOfSystem(error: unknown): number {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "ENOSPC" || code === "EDQUOT" ? notEnoughSpace : unknownCode;
+  return ["ENOSPC", "EDQUOT"].includes(codeOf(error)) ? notEnoughSpace : unknownCode;
 }
 
 // A request of the ClickHouse HTTP protocol, taken apart. URL parameters are `query`, `database`,

@@ -24,14 +24,10 @@ export function readStoredSpans(store: Store, groupKeys: readonly string[]): Pro
   );
 }
 
-export function readStoredMarks(store: Store, groupKeys: readonly string[]): Promise<DecodedBlock[]> {
-  const columns = "group_key, mark_id AS id, span_id, ts_ns, content_hash";
-  return readBlocks(store, groupKeys, `SELECT ${columns} FROM ${store.database}.marks`);
-}
-
-export function readStoredSnapshots(store: Store, groupKeys: readonly string[]): Promise<DecodedBlock[]> {
-  const columns = "group_key, snapshot_id AS id, span_id, ts_ns, content_hash";
-  return readBlocks(store, groupKeys, `SELECT ${columns} FROM ${store.database}.snapshots`);
+/** What hangs on the spans of groups: marks or snapshots. */
+export function readStoredLeaves(store: Store, kind: "mark" | "snapshot", groupKeys: readonly string[]) {
+  const columns = `group_key, ${kind}_id AS id, span_id, ts_ns, content_hash`;
+  return readBlocks(store, groupKeys, `SELECT ${columns} FROM ${store.database}.${kind}s`);
 }
 
 function readBlocks(store: Store, groups: readonly string[], select: string): Promise<DecodedBlock[]> {

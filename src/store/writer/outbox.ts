@@ -6,8 +6,8 @@
 
 import { join } from "node:path";
 import { toOutage } from "#base/disk-outage.ts";
-import { readDurable, writeDurably } from "#base/durable-file.ts";
-import { type Files, nodeFiles, readWhole, writeWhole } from "#base/files.ts";
+import { readDurable, readFile, writeDurably } from "#base/durable-file.ts";
+import { type Files, nodeFiles, writeWhole } from "#base/files.ts";
 import type { EncodedPlan } from "./plan.ts";
 
 export interface OpenPlan {
@@ -134,21 +134,6 @@ async function emptyFile(files: Files, path: string): Promise<void> {
     }
   } catch (cause) {
     throw toOutage("A plan could not be given up.", cause);
-  }
-}
-
-async function readFile(files: Files, path: string): Promise<Uint8Array | undefined> {
-  try {
-    const file = await files.open(path, "read");
-    try {
-      const whole = Buffer.alloc(await file.size());
-      return whole.subarray(0, await readWhole(file, whole, 0));
-    } finally {
-      await file.close();
-    }
-  } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
-    throw toOutage("A block could not be read.", cause);
   }
 }
 
