@@ -123,6 +123,7 @@ describe("a run that goes on while old ones are removed", () => {
     toFrame({ type: "status", seq, ts: 1_700_000_000_000_000, payload: { run_id: run, status: "running" } });
   const send = async (path: string, ...frames: Buffer[]) =>
     expect((await app.post(path, Buffer.concat(frames))).status).toBe(202);
+  const lines = { "content-type": "application/x-ndjson" };
   const left = async () =>
     ((await app.get("/api/v1/runs")).body as { runs: { id: string }[] }).runs.map(({ id }) => id);
   /** Removes what came before now, asking about each order before it is carried out. */
@@ -155,7 +156,9 @@ describe("a run that goes on while old ones are removed", () => {
     const count = await remove(nowNs(), async ({ runs }) => {
       const first = new Set(runs.map(({ runId }) => runId));
       kept ||= names.find((name) => !first.has(name)) ?? "";
-      await send("/v1/xtrack", frame(kept, 9));
+      // A program around the run is a group of its own.
+      const start = '{"n":0,"type":"wrapper_start","ts_ns":"1700000000000000000","payload":{"name":"w"}}\n';
+      expect((await app.post(`/v1/runs/${kept}/wrapper?wrapper=w1`, start, lines)).status).toBe(202);
     });
     expect(count).toBe(names.length);
     expect(await left()).toEqual([kept]);

@@ -16,6 +16,8 @@ import { prunePlaces } from "#store/prune-places.ts";
 import { readSettings, readWorkspaces } from "#store/reader/admin.ts";
 import type { GroupScope } from "#store/reader/group-scope.ts";
 import { readRunFacts } from "#store/reader/run-facts.ts";
+import { readGroupsOfRuns } from "#store/reader/run-names.ts";
+import type { Store } from "#store/store.ts";
 
 export interface RetentionOptions {
   readonly collector: Collector;
@@ -113,13 +115,13 @@ async function readAges({
 async function deleteOlder(options: RetentionOptions, workspace: string, oldestNs: bigint): Promise<number> {
   const { collector, order } = options;
   let deleted = 0;
-  const found = await readOlder(options, { workspace }, oldestNs);
+  await stored(options);
+  const found = await readOlder(collector.store, { workspace }, oldestNs);
   for (let at = 0; at < found.length; at += runsAtOnce) {
-    const groupKeys = found.slice(at, at + runsAtOnce).flatMap((run) => run.groupKeys);
-    // Those before took a while, in which a run may have gone on.
-    const runs = at === 0 ? found.slice(0, runsAtOnce) : await readOlder(options, { workspace, groupKeys }, oldestNs);
+    const some = found.slice(at, at + runsAtOnce);
+    const runs = at === 0 ? some : await findStillOld(options, workspace, some, oldestNs);
     if (runs.length === 0) continue;
-    // It may still go on while this is decided.
+    // A run may go on while this is decided.
     const { position } = await order({ workspace, runs, author: "retention", beforeNs: oldestNs });
     await collector.queryable(position);
     deleted += runs.length;
@@ -127,21 +129,34 @@ async function deleteOlder(options: RetentionOptions, workspace: string, oldestN
   return deleted;
 }
 
-/** What was accepted by now counts, also what waits for the store. */
-async function readOlder(
-  { collector, signal }: RetentionOptions,
-  scope: GroupScope,
+/** Those before took a while, in which a run may have gone on, also in groups that it did not have. */
+async function findStillOld(
+  options: RetentionOptions,
+  workspace: string,
+  runs: readonly DeletedRun[],
   oldestNs: bigint,
 ): Promise<DeletedRun[]> {
-  await (signal ? Promise.race([collector.drained(), aborted(signal)]) : collector.drained());
-  signal?.throwIfAborted();
-  const facts = await readRunFacts(collector.store, scope);
+  const { store } = options.collector;
+  await stored(options);
+  const ids = runs.map(({ runId }) => runId);
+  const groupKeys = (await readGroupsOfRuns(store, workspace, ids)).map((group) => group.groupKey);
+  return readOlder(store, { workspace, groupKeys }, oldestNs);
+}
+
+async function readOlder(store: Store, scope: GroupScope, oldestNs: bigint): Promise<DeletedRun[]> {
+  const facts = await readRunFacts(store, scope);
   return facts.flatMap(({ runId, groups }) => {
     const lastNs = groups.reduce((last, group) => (group.lastReceivedNs > last ? group.lastReceivedNs : last), 0n);
     // A run that has only stored files has no such time, and stays.
     const isOld = lastNs > 0n && lastNs < oldestNs;
     return isOld ? [{ runId, groupKeys: groups.map((group) => group.groupKey) }] : [];
   });
+}
+
+/** What was accepted by now counts, also what waits for the store. */
+async function stored({ collector, signal }: RetentionOptions): Promise<void> {
+  await (signal ? Promise.race([collector.drained(), aborted(signal)]) : collector.drained());
+  signal?.throwIfAborted();
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {
