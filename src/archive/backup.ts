@@ -2,6 +2,7 @@
 //
 //   tables/<name>.native    the rows of a table, in ClickHouse's own format
 //   blobs/<n>               a blob; the manifest says its key
+//   set-aside/<file>        of an accepted record that could not be applied
 //   manifest.json           last: what the archive holds, with sizes and SHA-256, and the journal position it includes
 //
 // All tables are as of one journal record. The small ones, which change, are read while the writer pauses between two
@@ -11,8 +12,8 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createReadStream } from "node:fs";
-import { mkdir, open, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { link, mkdir, open, readFile, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { nowNs } from "#base/clock.ts";
 import { encodeTarHeader, tarBlockBytes, tarPadding } from "#base/tar.ts";
 import { version } from "#base/version.ts";
@@ -28,6 +29,8 @@ export interface BackupSource {
   readonly store: Store;
   readonly blobs: BlobStore;
   drained(): Promise<unknown>;
+  /** Files of accepted records that could not be applied, up to a journal record. */
+  readonly setAside: { filesUpTo(position: number): readonly string[] };
   readonly writer: {
     /** Runs while nothing is written; `stored` is the last journal record whose rows can be read. */
     betweenPlans<T>(work: (stored: number) => Promise<T>): Promise<T>;
@@ -53,6 +56,8 @@ export interface BackupManifest {
   readonly position: number;
   readonly tables: readonly BackupPart[];
   readonly blobs: readonly BackupPart[];
+  /** Missing where an earlier version wrote the archive. */
+  readonly set_aside?: readonly BackupPart[];
 }
 
 /** Ends when `signal` is aborted, at the latest after the row that is being read. */
@@ -68,10 +73,11 @@ export async function* writeBackup(
   const folder = join(dataDir, "tmp", `backup-${process.pid}-${Date.now()}`);
   await mkdir(folder, { recursive: true });
   try {
-    const { position, small, deletions } = await collector.writer.betweenPlans(async (stored) => ({
+    const { position, small, deletions, aside } = await collector.writer.betweenPlans(async (stored) => ({
       position: stored,
       small: await readSmallTables(store, folder, signal),
       deletions: await countDeletions(store),
+      aside: await keepFiles(collector.setAside.filesUpTo(stored), folder),
     }));
     const tables: BackupPart[] = [];
     for (const table of Object.keys(factTables))
@@ -82,6 +88,8 @@ export async function* writeBackup(
       const part = yield* writeBlob(collector.blobs, key, `blobs/${blobs.length}`);
       if (part) blobs.push(part);
     }
+    const setAside: BackupPart[] = [];
+    for (const path of aside) setAside.push(yield* writeFile(path));
     // Rows that a deletion took away in between would be missing from runs that the small tables still know.
     if ((await countDeletions(store)) !== deletions)
       throw new Error("A run was deleted while the backup was written; start the backup again.");
@@ -93,6 +101,7 @@ export async function* writeBackup(
       position,
       tables,
       blobs,
+      set_aside: setAside,
     };
     const bytes = new TextEncoder().encode(JSON.stringify(manifest, null, 1));
     yield* writeEntry("manifest.json", bytes.length, [bytes]);
@@ -170,6 +179,30 @@ async function* writeBlob(
   }
   yield* writeEntry(entry, sizeBytes, hashed());
   return { entry, name: key, sizeBytes, sha256: hash.digest("hex") };
+}
+
+/** Second names of those that are still there, since one may be applied after all meanwhile. */
+async function keepFiles(paths: readonly string[], folder: string): Promise<string[]> {
+  const kept: string[] = [];
+  for (const path of paths) {
+    const name = join(folder, basename(path));
+    const isThere = await link(path, name).then(() => true, isMissing);
+    if (isThere) kept.push(name);
+  }
+  return kept;
+}
+
+function isMissing(cause: NodeJS.ErrnoException): false {
+  if (cause.code === "ENOENT") return false;
+  throw cause;
+}
+
+async function* writeFile(path: string): AsyncGenerator<Uint8Array, BackupPart> {
+  const bytes = await readFile(path);
+  const name = basename(path);
+  const entry = `set-aside/${name}`;
+  yield* writeEntry(entry, bytes.length, [bytes]);
+  return { entry, name, sizeBytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
 }
 
 async function* writeEntry(

@@ -4,7 +4,7 @@
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { writeDurableText } from "#base/durable-file.ts";
 import { decodeTarHeader, tarBlockBytes, tarPadding } from "#base/tar.ts";
@@ -40,6 +40,7 @@ export async function restoreBackup(archive: string, dataDir: string): Promise<R
     const manifest = await unpack(archive, unpacked);
     await fillStore(manifest, unpacked, dataDir);
     await fillBlobs(manifest, unpacked, dataDir);
+    await fillSetAside(manifest, unpacked, dataDir);
     await writeDurableText(join(dataDir, "collector"), manifest.collector);
     const outbox = await createOutbox(join(dataDir, "outbox"));
     await outbox.finish(manifest.position);
@@ -98,7 +99,7 @@ async function unpack(archive: string, folder: string): Promise<BackupManifest> 
   });
   const manifest = JSON.parse(text) as BackupManifest;
   if (manifest.format !== 1) throw new BackupError(`${archive} is of a newer version of Tributary.`);
-  for (const { entry, sha256 } of [...manifest.tables, ...manifest.blobs]) {
+  for (const { entry, sha256 } of [...manifest.tables, ...manifest.blobs, ...(manifest.set_aside ?? [])]) {
     if (hashes.get(entry) !== sha256) throw new BackupError(`${archive} is damaged: ${entry} is not what was written.`);
   }
   return manifest;
@@ -107,7 +108,11 @@ async function unpack(archive: string, folder: string): Promise<BackupManifest> 
 function toEntry(header: Uint8Array, archive: string) {
   try {
     const entry = decodeTarHeader(header);
-    if (entry && !/^(tables\/\w+\.native|blobs\/\d+|manifest\.json)$/.test(entry.name)) throw new RangeError();
+    if (
+      entry &&
+      !/^(tables\/\w+\.native|blobs\/\d+|set-aside\/\d+\.(record|retry|json)|manifest\.json)$/.test(entry.name)
+    )
+      throw new RangeError();
     return entry;
   } catch {
     throw new BackupError(`${archive} is no backup of Tributary, or it is damaged.`);
@@ -153,4 +158,19 @@ async function fillBlobs({ blobs }: BackupManifest, unpacked: string, dataDir: s
   const store = await createFsBlobs(join(dataDir, "blobs"));
   for (const { name, entry } of blobs) await store.put(name, createReadStream(join(unpacked, entry)));
   await store.close();
+}
+
+async function fillSetAside({ set_aside: parts = [] }: BackupManifest, unpacked: string, dataDir: string) {
+  if (parts.length === 0) return;
+  await mkdir(join(dataDir, "set-aside"), { mode: 0o700 });
+  for (const { entry } of parts) {
+    await rename(join(unpacked, entry), join(dataDir, entry));
+    await syncPath(join(dataDir, entry));
+  }
+  await syncPath(join(dataDir, "set-aside"));
+}
+
+async function syncPath(path: string): Promise<void> {
+  const file = await open(path);
+  await file.sync().finally(() => file.close());
 }

@@ -128,6 +128,16 @@ export class SetAside {
     rmSync(this.notePath, { force: true });
   }
 
+  /** The files of what is set aside, or to be tried again, of the records up to a position. */
+  filesUpTo(position: number): string[] {
+    const kinds = ["record", "retry"] as const;
+    return kinds.flatMap((kind) =>
+      listFiles(this.folder, kind)
+        .filter((one) => one <= position)
+        .flatMap((one) => [this.pathOf(one, kind), this.pathOf(one, "json")].filter((path) => existsSync(path))),
+    );
+  }
+
   /** What is known of each record that is set aside. */
   describe(): AsideRecord[] {
     return this.list().map((position) => ({ ...unknownRecord, ...this.readAbout(position), position }));

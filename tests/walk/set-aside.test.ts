@@ -1,8 +1,12 @@
 // Records that cannot be applied, among good ones of all protocols, in a server that works: they are set aside, everything
 // else is stored exactly once, and the state that they half changed is as if they had never come.
 
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { writeBackup } from "#archive/backup.ts";
+import { restoreBackup } from "#archive/restore-backup.ts";
 import type { Input } from "#intake/input.ts";
 import type { Batch } from "#model/batch.ts";
 import type { BlockMaker } from "#store/writer/writer.ts";
@@ -184,4 +188,32 @@ test("a record whose rows cannot become a block is set aside, its neighbours are
   await collector.drained();
   expect(await storedSpans()).toEqual(["better", "good", "poison"]);
   expect(collector.setAside.list()).toEqual([]);
+});
+
+test("a backup takes along what is set aside, and where it is restored it can be tried again", async () => {
+  breakAt((body) => body.includes("poison"));
+  await sendFrames(metrics([1, 2]));
+  await sendFrames(metrics([3], "poison"));
+  const archive: Uint8Array[] = [];
+  for await (const chunk of writeBackup(walk.app.collector, walk.dataDir)) archive.push(chunk);
+  const file = join(walk.dataDir, "all.tar");
+  writeFileSync(file, Buffer.concat(archive));
+  const dataDir = mkdtempSync(join(tmpdir(), "tributary-aside-"));
+  await restoreBackup(file, dataDir);
+  const restored = await createTestApp({ dataDir });
+  try {
+    const { collector } = restored.app;
+    const { body } = await restored.get("/api/v1/set-aside");
+    expect(body).toMatchObject({ records: [{ reason: "RangeError: a bug of ours" }] });
+    expect(await collector.retryAside(null)).toBe(1);
+    await collector.drained();
+    expect((await restored.get("/api/v1/runs/r/metrics")).body).toMatchObject({
+      metrics: [
+        { key: "loss", count: 2 },
+        { key: "poison", count: 1 },
+      ],
+    });
+  } finally {
+    await restored.remove();
+  }
 });
