@@ -1,11 +1,13 @@
 // tributary tail: a run as it happens.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { SingleBar } from "cli-progress";
 import type { Command } from "commander";
 import type { LiveEvent } from "#api/contract/live.ts";
 import type { Run } from "#api/contract/run.ts";
 import { readEvents } from "#api/server-events.ts";
-import type { Client } from "#cli/client.ts";
+import { isAway } from "#cli/away.ts";
+import { ApiError, type Client } from "#cli/client.ts";
 import { askServer, type ConnectOptions } from "#cli/connect.ts";
 import { type Context, paint } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
@@ -19,6 +21,8 @@ interface TailOptions extends ConnectOptions {
   readonly logs: boolean;
 }
 
+const lookMs = 5000;
+const awayMs = 1000;
 const ended = new Set(["completed", "failed", "killed", "lost", "unknown"]);
 
 export function addTail(program: Command, context: Context): void {
@@ -46,25 +50,74 @@ async function follow(context: Context, client: Client, run: Run, options: TailO
     status = now.status;
     bar?.update(now);
   };
+  const look = async () => show(await client.call("run", { params: { id: run.id } }));
+  const take = async (event: LiveEvent) => {
+    if (options.json) context.stdout.write(`${JSON.stringify(event, keepSign)}\n`);
+    else for (const line of formatEvent(context, event, options)) print(context, bar, line);
+    if (event.name === "run" || event.name === "changed" || event.name === "gone") await look();
+  };
   if (!options.json) print(context, bar, `${run.name} ${paintStatus(context, status)}`);
   bar?.update(run);
+  const isOver = async () => {
+    await look();
+    return ended.has(status);
+  };
+  // What was answered says up to where it knows; the stream goes on from exactly there.
+  let after = run.as_of;
+  let isTold = false;
   try {
-    // What was answered says up to where it knows; the stream goes on from exactly there.
-    const query = { run: [run.id], after: run.as_of };
-    const response = await client.open("live", { query }, { signal: context.stop });
-    for await (const event of readEvents(response)) {
-      if (ended.has(status) && event.name !== "hello") continue;
-      if (options.json) context.stdout.write(`${JSON.stringify(event, keepSign)}\n`);
-      else for (const line of formatEvent(context, event, options)) print(context, bar, line);
-      if (event.name === "run" || event.name === "changed") show(await client.call("run", { params: { id: run.id } }));
-      if (ended.has(status)) break;
-    }
+    do {
+      try {
+        for await (const event of readWhile(context, client, run.id, after, isOver)) {
+          if (ended.has(status) && event.name !== "hello") continue;
+          if (event.id !== "") after = event.id;
+          isTold = false;
+          await take(event);
+          if (ended.has(status)) break;
+        }
+        if (!ended.has(status)) await look();
+      } catch (error) {
+        if (!isAway(error)) throw error;
+        if (!isTold) context.stderr.write("The server is away; waiting for it.\n");
+        isTold = true;
+        await sleep(awayMs, undefined, { signal: context.stop });
+      }
+    } while (!ended.has(status));
   } catch (error) {
     if (!context.stop.aborted) throw error;
   } finally {
     bar?.stop();
   }
   return status;
+}
+
+/** The events, until the stream ends or `isOver` says so: no event tells that a run has been silent for too long. */
+async function* readWhile(
+  context: Context,
+  client: Client,
+  runId: string,
+  after: string,
+  isOver: () => Promise<boolean>,
+): AsyncGenerator<LiveEvent> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([context.stop, over.signal]);
+  const timer = setInterval(() => {
+    // A server that is away ends the stream, too.
+    isOver().then(
+      (is) => is && over.abort(),
+      () => undefined,
+    );
+  }, lookMs);
+  try {
+    yield* readEvents(await client.open("live", { query: { run: [runId], after } }, { signal }));
+  } catch (error) {
+    context.stop.throwIfAborted();
+    // The rest is a connection that broke.
+    if (error instanceof ApiError || error instanceof Exit) throw error;
+  } finally {
+    clearInterval(timer);
+    over.abort();
+  }
 }
 
 function formatEvent(context: Context, event: LiveEvent, options: TailOptions): string[] {

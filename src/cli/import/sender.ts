@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BodyOf } from "#api/contract/routes.ts";
 import { given } from "#base/given.ts";
+import { isAway } from "#cli/away.ts";
 import { ApiError, type Client } from "#cli/client.ts";
-import { Exit, exitCodes } from "#cli/exit.ts";
 import { ingestPaths, type printedRoutes } from "#protocol/facts.ts";
 import {
   headBytes,
@@ -173,12 +173,6 @@ async function sendPatiently<T>(task: () => Promise<T>, patience: Patience | nul
       await sleep(waitMs, undefined, patience === null ? {} : { signal: patience.stop }).catch(() => undefined);
     }
   }
-}
-
-function isAway(error: unknown): boolean {
-  return (
-    (error instanceof Exit && error.code === exitCodes.outage) || (error instanceof ApiError && error.status >= 500)
-  );
 }
 
 // One request, or several if the bytes are lines and exceed the server's limit. Of a line that is too long for a request of

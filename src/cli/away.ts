@@ -1,0 +1,10 @@
+// Whether a failure means that the server is away, maybe only to be restarted, and so may be waited for.
+
+import { ApiError } from "./client.ts";
+import { Exit, exitCodes } from "./exit.ts";
+
+export function isAway(error: unknown): boolean {
+  return (
+    (error instanceof Exit && error.code === exitCodes.outage) || (error instanceof ApiError && error.status >= 500)
+  );
+}
