@@ -1,6 +1,8 @@
 // tributary export: writes a run, or the runs of a filter, to files.
 
-import { createWriteStream } from "node:fs";
+import { constants, createWriteStream, lstatSync } from "node:fs";
+import { access, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Command, Option } from "commander";
@@ -82,6 +84,28 @@ export function addExport(program: Command, context: Context): void {
 export async function writeResponse(context: Context, response: Response, out: string | undefined): Promise<void> {
   if (!response.body) return;
   const body = Readable.fromWeb(response.body as never);
-  if (out !== undefined) await pipeline(body, createWriteStream(out));
+  if (out !== undefined) await writeWhole(body, out);
   else for await (const chunk of body) context.stdout.write(chunk as Uint8Array);
+}
+
+/** An answer that is cut off leaves an earlier file as it was. */
+async function writeWhole(body: Readable, out: string): Promise<void> {
+  if (!(await mayReplace(out))) return pipeline(body, createWriteStream(out));
+  const partial = `${out}.partial`;
+  try {
+    await pipeline(body, createWriteStream(partial));
+    await rename(partial, out);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+/** A pipe or a link is written to as it is, and so is a file in a folder that takes no other. */
+async function mayReplace(out: string): Promise<boolean> {
+  if (lstatSync(out, { throwIfNoEntry: false })?.isFile() === false) return false;
+  return access(dirname(out), constants.W_OK).then(
+    () => true,
+    () => false,
+  );
 }

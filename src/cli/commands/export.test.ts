@@ -1,0 +1,44 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import type { Context } from "#cli/context.ts";
+import { writeResponse } from "./export.ts";
+
+const context = {} as Context;
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "tributary-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+function cutOff(): Response {
+  const bytes = new TextEncoder().encode("half");
+  let isSent = false;
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    if (isSent) controller.error(new Error("cut off"));
+    else controller.enqueue(bytes);
+    isSent = true;
+  };
+  return new Response(new ReadableStream({ pull }));
+}
+
+it("leaves an earlier file as it was when the answer is cut off, and nothing beside it", async () => {
+  const folder = makeFolder();
+  const out = join(folder, "run.jsonl");
+  await expect(writeResponse(context, cutOff(), out)).rejects.toThrow("cut off");
+  expect(readdirSync(folder)).toEqual([]);
+  await writeResponse(context, new Response("whole"), out);
+  await expect(writeResponse(context, cutOff(), out)).rejects.toThrow("cut off");
+  expect(readdirSync(folder)).toEqual(["run.jsonl"]);
+  expect(readFileSync(out, "utf8")).toBe("whole");
+});
+
+it("writes through a link, which stays one", async () => {
+  const folder = makeFolder();
+  const out = join(folder, "link");
+  symlinkSync(join(folder, "target"), out);
+  await writeResponse(context, new Response("whole"), out);
+  expect(readFileSync(join(folder, "target"), "utf8")).toBe("whole");
+});
