@@ -204,6 +204,30 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
     });
   });
 
+  test("a span that has not arrived says so calmly", async () => {
+    const visit = await browser.visit(`${server.app.url}/runs/${profiledRun}/timeline`);
+    const { page } = visit;
+    await page.locator(".timeline-summary td").first().waitFor();
+    await page.route("**/spans/by-id/*", (route) =>
+      route.fulfill({ status: 404, json: { code: "span_not_found", message: "No such span.", hint: "" } }),
+    );
+    const box = await page.locator(".timeline-canvas").boundingBox();
+    if (box === null) throw new Error("the timeline has no box");
+    await page.mouse.move(box.x + 500, box.y + 80);
+    for (let i = 0; i < 10; i++) await page.mouse.wheel(0, -300);
+    await page.waitForURL(/from=\d+/);
+    // The second row of the first lane, which holds an epoch.
+    const panel = page.getByRole("complementary", { name: "Span" });
+    // The boxes of the new window come a little later: one that merges many spans has no details.
+    await soon(async () => {
+      await page.mouse.click(box.x + 500, box.y + 22 + 20 + 18 + 8);
+      return await panel.count();
+    }).toBe(1);
+    await panel.getByText(/^Spans within it have come/).waitFor();
+    expect(await panel.getByRole("alert").count()).toBe(0);
+    await visit.close();
+  });
+
   test("a suggestion for a query and what it means do not lie over each other", async () => {
     await walk("/sql", async (page) => {
       // Who types at once does so before the page has heard which tables there are.

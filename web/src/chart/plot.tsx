@@ -125,7 +125,7 @@ function createPlot(element: HTMLElement, height: number, look: PlotLook, latest
       legend: { show: false },
       cursor: { y: false, points: { size: 6 }, drag: { x: true, y: false, setScale: false }, bind: toBinds(latest) },
       scales: {
-        x: { time: false, range: (_plot, min, max) => xRangeOf(latest.current.props.xRange, min, max) },
+        x: { time: false, range: () => xRangeOf(latest.current) },
         y: toScale(look, () => latest.current.model),
       },
       axes: toAxes(look),
@@ -188,14 +188,11 @@ function movesOf(props: PlotProps): PlotMoves {
   };
 }
 
-function xRangeOf(
-  wanted: readonly [number, number] | null | undefined,
-  min: number | null,
-  max: number | null,
-): uPlot.Range.MinMax {
-  if (wanted !== null && wanted !== undefined) return [wanted[0], wanted[1]];
-  if (min === null || max === null) return [0, 1];
-  return min === max ? [min - 1, max + 1] : [min, max];
+/** What is wanted, or from the first point to the last. Round about a single point the library would take far too much. */
+function xRangeOf({ props, model }: Latest): uPlot.Range.MinMax {
+  const [from, to] = props.xRange ?? [model.x[0] ?? 0, model.x.at(-1) ?? 1];
+  const room = isTimed(props.axis) ? 1e9 : 1;
+  return from === to ? [from - room, to + room] : [from, to];
 }
 
 function drawOver(plot: uPlot, props: PlotProps): void {

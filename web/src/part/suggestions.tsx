@@ -48,7 +48,8 @@ interface WrongProps {
 /** The part of a text that a refusal is about, with what stands around it. */
 export function Wrong({ text, at: { offset = 0, length = 1 } }: WrongProps) {
   const from = Math.max(0, offset - 24);
-  const to = offset + Math.max(1, length);
+  const word = /^\w*/.exec(text.slice(offset))?.[0].length ?? 0;
+  const to = offset + Math.max(1, length, word);
   return (
     <code>
       {from > 0 ? "…" : ""}

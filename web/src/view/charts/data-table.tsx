@@ -31,7 +31,7 @@ export function DataTable({ series, axis, name, height }: DataTableProps) {
         keyOf={({ each, row }) => `${each.worker} ${each.x[row]} ${row}`}
         columns={[
           ...(split ? [{ head: "worker", cell: ({ each }: Point) => each.worker }] : []),
-          { head: axis, cell: ({ each, row }) => placeText(each, row, axis) },
+          { head: axis, cell: ({ each, row }) => placeText(each, row, axis), look: "one-line" },
           { head: "value", cell: ({ each, row }) => formatFloat(each.line[row], 6), look: "num" },
           { head: "min", cell: ({ each, row }) => formatFloat(each.min[row], 6), look: "num" },
           { head: "max", cell: ({ each, row }) => formatFloat(each.max[row], 6), look: "num" },

@@ -106,7 +106,7 @@ export function ChartPanel(props: PanelProps) {
 /** Points that were sent without steps are still worth seeing: over time. */
 function useSteplessSeries(props: PanelProps) {
   const clock = useRunClock();
-  const [stepless, setStepless] = useState(false);
+  const [stepless, setStepless] = useState(props.panel.info.first_step === null);
   const isOverTime = stepless && !isTimed(props.axis);
   const { series, answer, axis } = usePanelSeries(
     {

@@ -181,14 +181,14 @@ function HeadMenu(props: HeadCellProps & { readonly text: string }) {
       }
       entries={[
         ...sorts,
-        { label: "Move left", act: () => onChoice(moveColumn(choice, field, -1)) },
-        { label: "Move right", act: () => onChoice(moveColumn(choice, field, 1)) },
+        { label: "Move left", icon: "left", act: () => onChoice(moveColumn(choice, field, -1)) },
+        { label: "Move right", icon: "right", act: () => onChoice(moveColumn(choice, field, 1)) },
         {
           label: stays ? "Let it scroll" : "Keep in place",
           icon: "pin",
           act: () => onChoice(pinColumn(choice, field)),
         },
-        { label: "Usual width", act: () => onChoice(resizeColumn(choice, field, null)) },
+        { label: "Usual width", icon: "expand", act: () => onChoice(resizeColumn(choice, field, null)) },
         { label: "Hide", icon: "cross", act: () => onChoice(hideColumn(choice, field)) },
       ]}
     />

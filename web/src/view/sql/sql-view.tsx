@@ -26,7 +26,10 @@ const examples: readonly (readonly [string, string])[] = [
     "time by span",
     "SELECT name, count() AS n, sum(end_ns - start_ns) / 1e9 AS wall_s\nFROM spans\nGROUP BY name\nORDER BY wall_s DESC",
   ],
-  ["a series", "SELECT step, value\nFROM metrics\nWHERE key = 'loss'\nORDER BY step\nLIMIT 1000"],
+  [
+    "a series",
+    "SELECT step, avg(value) AS loss\nFROM metrics\nWHERE key = 'loss' AND isFinite(value)\nGROUP BY step\nORDER BY step\nLIMIT 1000",
+  ],
   ["faults by code", "SELECT code, count() AS n\nFROM faults\nGROUP BY code\nORDER BY n DESC"],
 ];
 

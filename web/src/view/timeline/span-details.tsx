@@ -2,6 +2,7 @@
 
 import type { SpanDetail } from "#api/contract/span.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
+import { Refusal } from "../../data/client.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
 import { Fact, IdFact } from "../../part/facts.tsx";
@@ -23,6 +24,19 @@ export function SpanDetails({ id, onSelect, onClose }: SpanDetailsProps) {
   const { run, startNs, setWindow, pinCursor } = useRunClock();
   const span = useApi("span", { params: { id: run.id, span: id } });
   const { name = "", index } = span.data ?? {};
+  // The timeline holds a place for a span that is known only as another one's parent.
+  if (span.error instanceof Refusal && span.error.answer.code === "span_not_found")
+    return (
+      <Details label="Span" title="not arrived" onClose={onClose}>
+        <p className="muted">
+          Spans within it have come, but it has not: it is still open, its process ended without closing it, or its last
+          batch stayed in the spool.
+        </p>
+        <dl className="facts">
+          <IdFact id={id} />
+        </dl>
+      </Details>
+    );
   return (
     <Details label="Span" title={`${name} ${index ?? ""}`} hint={name} onClose={onClose}>
       <Answer of={span} rows={5}>
