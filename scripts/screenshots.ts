@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import type { Page, Request } from "playwright-core";
 import { findProgram, wholeBrowsers } from "../tests/support/tools.ts";
 import { openBrowser } from "../tests/web/browser.ts";
@@ -131,10 +132,18 @@ async function listViews(url: string): Promise<View[]> {
     const response = await fetch(`${url}/api/v1/runs?limit=100&filter=${encodeURIComponent(filter)}`);
     return ((await response.json()) as { runs: { id: string }[] }).runs.map(({ id }) => id);
   };
+  // The training that runs now is started after the demo has said where it is.
+  const running = async (): Promise<string[]> => {
+    for (;;) {
+      const found = await ids("status:running");
+      if (found.length > 0) return found;
+      await setTimeout(200);
+    }
+  };
   const [sweep, [profiled = ""], [live = ""], [failed = ""]] = await Promise.all([
     ids("protocol:xtrack AND experiment:h200-gpt-sweep AND status:completed"),
     ids("name:gpt-128-profiled"),
-    ids("status:running"),
+    running(),
     ids("protocol:semantiva AND status:failed"),
   ]);
   const { launches } = (await (await fetch(`${url}/api/v1/launches`)).json()) as {
