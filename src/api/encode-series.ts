@@ -5,11 +5,11 @@ import type { Series } from "#query/series/series.ts";
 import { type SeriesColumn, seriesColumns } from "./contract/series.ts";
 
 const encoders: Readonly<Record<SeriesColumn, (buckets: Buckets) => string>> = {
-  x: (buckets) => integers(buckets.x),
-  x_last: (buckets) => integers(buckets.xLast),
-  t: (buckets) => integers(buckets.t),
-  t_last: (buckets) => integers(buckets.tLast),
-  count: (buckets) => integers(buckets.count),
+  x: (buckets) => JSON.stringify(buckets.x),
+  x_last: (buckets) => JSON.stringify(buckets.xLast),
+  t: (buckets) => JSON.stringify(buckets.t),
+  t_last: (buckets) => JSON.stringify(buckets.tLast),
+  count: (buckets) => JSON.stringify(buckets.count),
   first: (buckets) => floats(buckets.first),
   last: (buckets) => floats(buckets.last),
   min: (buckets) => floats(buckets.min),
@@ -34,10 +34,6 @@ export function encodeSeries(
     `"t_base":"${buckets.tBase}",${columns.join(",")}}`;
   // The second piece is ASCII only, which makes it quick to encode.
   return [Buffer.from(head), Buffer.from(rest, "latin1")];
-}
-
-function integers(values: readonly number[]): string {
-  return JSON.stringify(values);
 }
 
 /** Mostly all points are finite. */

@@ -11,7 +11,6 @@ import { deleteRunRoute, deleteRunsRoute, patchRunRoute } from "./routes/edit.ts
 import { eventRoute, eventsRoute } from "./routes/events.ts";
 import { exportRunRoute, exportRunsRoute } from "./routes/export.ts";
 import { artifactRoute, artifactsRoute, readBlobRoute, tensorValuesRoute } from "./routes/files.ts";
-import { gapsRoute } from "./routes/gaps.ts";
 import { runHistoryRoute } from "./routes/history.ts";
 import { joinRunsRoute, partRunsRoute } from "./routes/joins.ts";
 import { launchesRoute, launchRoute } from "./routes/launches.ts";
@@ -19,6 +18,7 @@ import { liveRoute } from "./routes/live.ts";
 import { completenessAllRoute, completenessRoute, graphRoute } from "./routes/pipeline.ts";
 import { postMortemRoute, verdictsRoute } from "./routes/post-mortem.ts";
 import * as records from "./routes/records.ts";
+import { gapsRoute } from "./routes/records.ts";
 import {
   armRuleRoute,
   deleteRuleRoute,

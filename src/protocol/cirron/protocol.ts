@@ -1,10 +1,40 @@
+// Cirron batches over HTTP. A client drops a batch for good on most 4xx, so a duplicate is a success, and what is no
+// batch is kept as a fault. Durable is enough for the answer: whether rows are new is found out while the client goes on.
+// Only readers of a spool learn how many there were: there a person waits for the answer.
+
+import { inTurns } from "#base/turns.ts";
 import { blobInputs } from "#intake/blob.ts";
-import { batchInputs } from "#intake/cirron/batch-input.ts";
-import type { Protocol } from "#protocol/protocol.ts";
-import { cirronDoors } from "./doors.ts";
+import { batchInputs, type CirronBatchInput, toDecodedBatch } from "#intake/cirron/batch-input.ts";
+import type { HttpDoor, IngestRequest, Protocol, TakenRequest } from "#protocol/protocol.ts";
+import { decodeBatch, decodeBatchInSteps } from "#wire/cirron/decode.ts";
 import { cirronFacts } from "./facts.ts";
 import { detectCirron } from "./files.ts";
 import { cirronRecords, exportedBatch } from "./stored-records.ts";
+
+const routes = ["cirron", "cirronDefault", "cirronRun"] as const;
+
+const cirronDoors: readonly HttpDoor[] = routes.map((route) => ({ route, copiesBody: true, take }));
+
+/** A batch above this is decoded in turns with everybody else's work. */
+const bytesAtOnce = 256 * 1024;
+
+async function take({ arrival, body, packed, limits }: IngestRequest): Promise<TakenRequest> {
+  const result =
+    body.length > bytesAtOnce ? await inTurns(decodeBatchInSteps(body, limits.json)) : decodeBatch(body, limits.json);
+  const kind = batchInputs.kind;
+  const input: CirronBatchInput = { ...arrival, kind, body, ...(packed === undefined ? {} : { packed }) };
+  const isRead = arrival.transport === "file";
+  const batch_id = result.ok ? result.batch.batchId : null;
+  return {
+    submissions: [{ input, decoded: toDecodedBatch(body, result) }],
+    refused: result.ok ? null : result.refusal,
+    answerWhen: isRead ? "applied" : "durable",
+    toReply: ({ accepted, duplicates }) => ({
+      status: 202,
+      body: isRead ? { batch_id, accepted, duplicates } : { batch_id },
+    }),
+  };
+}
 
 export const cirron: Protocol = {
   facts: cirronFacts,

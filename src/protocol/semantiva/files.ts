@@ -1,9 +1,24 @@
 // Trace streams, in every naming the driver has.
 
-import { type Detection, type FileHead, type FileKind, startsObject, sureness } from "#protocol/file-kind.ts";
+import { locatePointer } from "#base/json/pointer.ts";
+import { oddity } from "#base/json/value.ts";
+import { parseRfc3339Ns } from "#base/rfc3339.ts";
+import {
+  type CheckOptions,
+  type Detection,
+  type FileHead,
+  type FileKind,
+  splitLines,
+  startsObject,
+  sureness,
+} from "#protocol/file-kind.ts";
+import { type Problem, type Severity, type Tally, toProblem } from "#protocol/finding.ts";
 import { LineReader } from "#protocol/reading/line-reader.ts";
 import { newline } from "#protocol/reading/reader.ts";
-import { checkLines } from "./check.ts";
+import { decodeLine, type Message } from "#wire/semantiva/decode.ts";
+import { toPlace } from "#wire/semantiva/decode-lines.ts";
+import { defaultSplitLimits, isBlank, type SplitLine } from "#wire/semantiva/lines.ts";
+import { semantivaFacts } from "./facts.ts";
 
 const lineFile: FileKind = {
   name: "semantiva_lines",
@@ -39,4 +54,118 @@ class TraceLineReader extends LineReader {
     for (const byte of bytes) if (byte === newline) this.line++;
     await this.options.sender.send({ route: "semantiva", file: path, source, query: { line, offset } }, bytes);
   }
+}
+
+// A Semantiva trace stream, line by line.
+
+const protocol = semantivaFacts.name;
+
+async function* checkLines(
+  file: string,
+  chunks: AsyncIterable<Uint8Array>,
+  options: CheckOptions,
+  tally: Tally,
+): AsyncGenerator<Problem> {
+  const check = new LineCheck(file, options, tally);
+  const { lineBytesMax = defaultSplitLimits.lineBytesMax } = options;
+  for await (const line of splitLines(chunks, { lineBytesMax })) yield* check.take(line);
+}
+
+class LineCheck {
+  private readonly file: string;
+  private readonly options: CheckOptions;
+  private readonly tally: Tally;
+
+  constructor(file: string, options: CheckOptions, tally: Tally) {
+    this.file = file;
+    this.options = options;
+    this.tally = tally;
+  }
+
+  *take(line: SplitLine): Generator<Problem> {
+    if (line.kind === "too_long") {
+      const detail = `the line has ${line.lengthBytes} bytes, more than a record may have`;
+      yield this.problem("error", line, "line_too_long", detail, 0, "");
+      return;
+    }
+    if (isBlank(line.bytes)) return;
+    const { registry, strict, limits } = this.options;
+    const strictness = strict ? "document" : "driver";
+    const decoded = decodeLine(line.bytes, registry, {
+      strictness,
+      all: true,
+      ...(limits === undefined ? {} : { limits }),
+    });
+    if (!decoded.ok) {
+      for (const { code, detail, offset, pointer } of decoded.faults) {
+        const torn = !line.ended && code === "line_not_json";
+        const what = torn ? `the file ends inside a line: ${detail}` : detail;
+        yield this.problem("error", line, torn ? "line_torn" : code, what, offset, pointer);
+      }
+      return;
+    }
+    this.tally.addRecord(protocol, decoded.message.type);
+    yield* this.remark(line, decoded.message);
+  }
+
+  /** What is allowed, but not as the page has it. */
+  private *remark(line: SplitLine & { kind: "line" }, message: Message): Generator<Problem> {
+    const { strict = false } = this.options;
+    if (!message.known) {
+      const detail = `no schema for record type ${JSON.stringify(message.type)}; only its header was checked`;
+      yield this.problem("warning", line, "unknown_type", detail, 0, "/record_type");
+    }
+    if (!message.hasHeader && this.saysFirst("headerless")) {
+      const detail = `${message.type} lines have no header run_id, as the driver writes them; --strict refuses them`;
+      yield this.problem("note", line, "headerless", detail, 0, "");
+    }
+    if ((message.oddities & oddity.nonFinite) !== 0 && (this.saysFirst("non_finite") || strict)) {
+      const { offset, literal } = findNonFinite(line.bytes);
+      const detail = `${literal} is not JSON${strict ? "" : ", though the driver writes it; --strict refuses it"}`;
+      yield this.problem(strict ? "error" : "note", line, "non_finite", detail, offset, "");
+    }
+    if ((message.oddities & oddity.duplicateKeys) !== 0) {
+      yield this.problem("warning", line, "duplicate_key", "a key stands twice in one object; the last counts", 0, "");
+    }
+    const { timestamp, run_id: headerRun } = message.record;
+    if (message.hasHeader && headerRun !== message.runId) {
+      const detail = `the header says run ${JSON.stringify(headerRun)}, the record ${JSON.stringify(message.runId)}`;
+      yield this.problem("warning", line, "run_id_mismatch", detail, 0, "/run_id");
+    }
+    if (typeof timestamp === "string" && parseRfc3339Ns(timestamp) === undefined) {
+      const detail = `timestamp ${JSON.stringify(timestamp)} is no RFC 3339 time`;
+      yield this.problem("warning", line, "bad_time", detail, 0, "/timestamp");
+    }
+  }
+
+  /** Remarks on what is allowed are made once for all files. */
+  private saysFirst(remark: string): boolean {
+    const { said } = this.options;
+    const key = `${protocol} ${remark}`;
+    if (said.has(key)) return false;
+    said.add(key);
+    return true;
+  }
+
+  private problem(
+    severity: Severity,
+    line: SplitLine,
+    code: string,
+    detail: string,
+    offset: number,
+    pointer: string,
+  ): Problem {
+    const bytes = line.kind === "line" ? line.bytes : line.head;
+    const at = offset === 0 && pointer !== "" ? locatePointer(bytes, pointer) : offset;
+    const place = toPlace(line.place, "", bytes, at, pointer);
+    return toProblem(severity, protocol, this.file, { code, detail, place });
+  }
+}
+
+/** Where the first NaN or Infinity literal stands in a text that is known to be JSON but for them. */
+function findNonFinite(bytes: Uint8Array): { readonly offset: number; readonly literal: string } {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+  const tokens = text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|NaN|-?Infinity/g);
+  const found = tokens.find(([token]) => !token.startsWith('"'));
+  return { offset: found?.index ?? 0, literal: found?.[0] ?? "a non-finite number" };
 }

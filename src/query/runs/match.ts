@@ -114,7 +114,7 @@ function compares<T extends number | bigint | string>(left: T, operator: "<" | "
 
 /** A case-insensitive part of the text, or a whole-text pattern when it has a `*`. */
 export function like(text: string, pattern: string): boolean {
-  if (!pattern.includes("*")) return contains(text, pattern);
+  if (!pattern.includes("*")) return text.toLowerCase().includes(pattern.toLowerCase());
   const parts = pattern.toLowerCase().split("*");
   const lower = text.toLowerCase();
   const first = parts[0] as string;
@@ -127,10 +127,6 @@ export function like(text: string, pattern: string): boolean {
     at = found + part.length;
   }
   return lower.length - last.length >= at && lower.endsWith(last);
-}
-
-function contains(text: string, part: string): boolean {
-  return text.toLowerCase().includes(part.toLowerCase());
 }
 
 const durationUnits: Readonly<Record<string, number>> = {

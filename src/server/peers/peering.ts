@@ -2,6 +2,7 @@
 // things up; what it did not bring is read from the store when it is back, and every half minute.
 
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Bus } from "#bus/bus.ts";
 import { Peers } from "#bus/peers.ts";
 import type { Config } from "#config/settings.ts";
@@ -19,7 +20,6 @@ import { WorkerDirectory, type WorkerPlace } from "./directory.ts";
 import { LiveBridge } from "./live-bridge.ts";
 import { createSights, type Sights } from "./sights.ts";
 import { StateNews } from "./state-news.ts";
-import { TwinWatch } from "./twins.ts";
 
 export interface PeeringParts {
   readonly control: Control;
@@ -175,4 +175,52 @@ export class Peering {
       ...control.acceptingAll().map((place) => ({ ...place, kind: "accepting" as const })),
     ];
   }
+}
+
+// Two processes with one collector id: a data folder was copied while its collector ran. They would count journal positions
+// under one id, so the later process must not go on. A question under its own id can only be answered by a twin.
+
+interface Start {
+  readonly epoch: string;
+  /** By the clock of its machine. */
+  readonly atMs: number;
+}
+
+const answerMs = 1000;
+/** A start waits this long for a bus that does not answer. */
+const introduceMs = 1000;
+
+class TwinWatch {
+  private readonly bus: Bus;
+  private readonly own: Start = { epoch: randomUUID(), atMs: Date.now() };
+  private readonly onTwin: () => void;
+  private readonly looked = Promise.withResolvers<void>();
+
+  constructor(bus: Bus, onTwin: () => void) {
+    this.bus = bus;
+    this.onTwin = onTwin;
+    bus.answer("twin", () => this.own);
+  }
+
+  /** Whenever the bus is connected. */
+  async look(): Promise<void> {
+    try {
+      const other = (await this.bus.ask(this.bus.self, "twin", {}, answerMs)) as Start;
+      if (isBefore(other, this.own)) {
+        this.onTwin();
+        return;
+      }
+    } catch {
+      // Nobody else has this id.
+    }
+    this.looked.resolve();
+  }
+
+  async introduced(): Promise<void> {
+    await Promise.race([this.looked.promise, sleep(introduceMs, undefined, { ref: false })]);
+  }
+}
+
+function isBefore(other: Start, own: Start): boolean {
+  return other.atMs < own.atMs || (other.atMs === own.atMs && other.epoch < own.epoch);
 }
