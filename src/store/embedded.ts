@@ -3,6 +3,7 @@
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { given } from "#base/given.ts";
 import type { EmbeddedAddress } from "./address.ts";
 import type { GuestLimits } from "./engine/engine-config.ts";
 import { EngineSupervisor } from "./engine/supervisor.ts";
@@ -28,9 +29,6 @@ export async function startEmbedded(address: EmbeddedAddress): Promise<EngineSup
     memoryBytesMax: address.memoryBytesMax ?? memoryBytesDefault,
     guest: address.guest ?? guestDefault,
     folderWaitMs: address.folderWaitMs ?? folderWaitMsDefault,
-    ...(confinement === undefined ? {} : { confinement }),
-    ...(alsoReads === undefined ? {} : { alsoReads }),
-    ...(onEngineText === undefined ? {} : { onEngineText: (text) => onEngineText(text) }),
-    ...(onCrash === undefined ? {} : { onCrash: (reason) => onCrash(reason) }),
+    ...given({ confinement, alsoReads, onEngineText, onCrash }),
   });
 }

@@ -7,7 +7,8 @@ import { readEvents } from "#api/server-events.ts";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { parsePositions } from "#model/positions.ts";
 import { hashKey } from "#server/http/keys.ts";
-import { findLogin, readLoginSecret } from "#server/http/login.ts";
+import { findLogin } from "#server/http/login.ts";
+import { readSealSecret } from "#server/http/owner-secret.ts";
 import type { StoredKey } from "#server/http/ports.ts";
 import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import type { TestApp } from "../support/app.ts";
@@ -214,7 +215,7 @@ describe.skipIf(natsPath === undefined)("two collectors on one bus", () => {
     const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
     const value = cookie.slice(cookie.indexOf("=") + 1);
     for (const { dataDir } of [a, b]) {
-      const sealed = readLoginSecret(dataDir, "the-same-at-all-of-them-and-long-enough");
+      const sealed = readSealSecret(dataDir, "login", "the-same-at-all-of-them-and-long-enough");
       const keys = [{ id: "settings", sha256: hashKey(adminKey) }] as unknown as StoredKey[];
       expect(findLogin(value, keys, Date.now(), sealed)?.id).toBe("settings");
     }

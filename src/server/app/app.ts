@@ -35,8 +35,7 @@ import { type Forwarder, openForwarder } from "#server/forward/forward-otlp.ts";
 import { createHttpServer, type HttpServer } from "#server/http/create-http-server.ts";
 import { KeyWatch } from "#server/http/key-watch.ts";
 import { LoggedOut } from "#server/http/logged-out.ts";
-import { readLoginSecret } from "#server/http/login.ts";
-import { readOwnerSecret } from "#server/http/owner-secret.ts";
+import { readOwnerSecret, readSealSecret } from "#server/http/owner-secret.ts";
 import type { ServerOptions } from "#server/http/server-options.ts";
 import type { Log } from "#server/log.ts";
 import { addReadCounter, addReadGauge, createMetrics, type Metrics } from "#server/metrics.ts";
@@ -128,7 +127,7 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
     const context = createContext({ collector, deletions, control, config, peering, rules, doors: () => doors });
     const options: ServerOptions = {
       ...{ config, log, metrics, keys, keyWatch, unfinished, queue, intake, blobs },
-      loginSecret: readLoginSecret(config.dataDir, config.loginSecret),
+      loginSecret: readSealSecret(config.dataDir, "login", config.loginSecret),
       loggedOut: new LoggedOut(join(config.dataDir, "logged-out")),
       xtrack: () => toXtrackPlace(config, doors),
       ownerSecret: readOwnerSecret(config.dataDir),

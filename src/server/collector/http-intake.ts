@@ -2,10 +2,9 @@
 
 import { Turn } from "#base/turns.ts";
 import type { Control } from "#control/control.ts";
-import type { Receipt, Submitted } from "#intake/sequencer.ts";
+import type { Receipt } from "#intake/sequencer.ts";
 import type { Fault } from "#model/fault.ts";
 import { faultsMax } from "#model/fault-list.ts";
-import type { Submission, TakenRequest } from "#protocol/protocol.ts";
 import type { Busy, Intake } from "#server/http/ports.ts";
 import type { Collector } from "./collector.ts";
 
@@ -17,8 +16,52 @@ const flyingMax = 8;
 
 export function createHttpIntake(collector: Collector, desk: Pick<Control, "hearAck">): Intake {
   return {
-    submit: (submissions, answerWhen, onSent, onApplied) =>
-      submitAll(collector, desk, submissions, answerWhen, onSent, onApplied),
+    /** What was taken before room ran out is known when the body is sent again. */
+    async submit(submissions, answerWhen, onSent, onApplied = null) {
+      const total = { position: collector.sequencer.position.durable, accepted: 0, duplicates: 0 };
+      const faults: Fault[] = [];
+      const flying: Promise<Receipt | number>[] = [];
+      const applying: Promise<Receipt>[] = [];
+      let busy: Busy | undefined;
+      const land = (landed: Receipt | number): void => {
+        if (typeof landed === "number") {
+          total.position = landed;
+          return;
+        }
+        total.position = landed.position;
+        total.accepted += landed.accepted;
+        total.duplicates += landed.duplicates;
+        for (const fault of landed.faults) faults.push(fault);
+      };
+      let isFirst = true;
+      const turn = new Turn();
+      for (const submission of submissions) {
+        // A body of many records lets others go on between two of them.
+        if (submission === null ? turn.isOver : !isFirst) await turn.pass();
+        if (submission === null) continue;
+        isFirst = false;
+        const { input, answers } = submission;
+        // Who answers a command without saying its run is told apart by the command's id alone.
+        if (!input.imported) for (const ack of answers ?? []) desk.hearAck(input.workspace, ack);
+        const record = faults.length === 0 ? input : { ...input, faultsMax: Math.max(0, faultsMax - faults.length) };
+        const decoding = submission.decoded ?? collector.applier.decodeInTurns(record);
+        const decoded = decoding instanceof Promise ? await decoding : decoding;
+        const submitted = collector.submit(record, decoded);
+        if (typeof submitted === "string") {
+          busy = { busy: true, retryAfterS: retryAfterS[submitted] };
+          break;
+        }
+        if (onApplied !== null) applying.push(submitted.applied);
+        // Whoever waits for it learns of its failure, after those before it.
+        submitted.applied.catch(ignore);
+        flying.push(answerWhen === "applied" ? submitted.applied : submitted.durable);
+        while (flying.length >= flyingMax) land(await (flying.shift() as (typeof flying)[number]));
+      }
+      onSent?.();
+      for (const receipt of flying) land(await receipt);
+      if (onApplied !== null && busy === undefined) void Promise.all(applying).then(onApplied, ignore);
+      return busy ?? { ...total, faults };
+    },
     queryable: (position) => collector.queryable(position),
     roomFor(bytes, isQuiet) {
       const full = collector.journal.roomFor(bytes, isQuiet);
@@ -27,72 +70,5 @@ export function createHttpIntake(collector: Collector, desk: Pick<Control, "hear
     backlogBytes: () => collector.sequencer.backlogBytes,
   };
 }
-
-/** Who answers a command without saying its run is told apart by the command's id alone. */
-function hearAnswers({ input, answers }: Submission, desk: Pick<Control, "hearAck">): void {
-  if (answers === undefined || input.imported) return;
-  for (const ack of answers) desk.hearAck(input.workspace, ack);
-}
-
-type Submissions = TakenRequest["submissions"];
-
-/** What was taken before room ran out is known when the body is sent again. */
-async function submitAll(
-  collector: Collector,
-  desk: Pick<Control, "hearAck">,
-  submissions: Submissions,
-  answerWhen: "durable" | "applied",
-  onSent?: () => void,
-  onApplied: (() => void) | null = null,
-): Promise<Receipt | Busy> {
-  const total = { position: collector.sequencer.position.durable, accepted: 0, duplicates: 0 };
-  const faults: Fault[] = [];
-  const flying: Promise<Receipt | number>[] = [];
-  const applying: Promise<Receipt>[] = [];
-  let busy: Busy | undefined;
-  const land = (landed: Receipt | number): void => {
-    if (typeof landed === "number") {
-      total.position = landed;
-      return;
-    }
-    total.position = landed.position;
-    total.accepted += landed.accepted;
-    total.duplicates += landed.duplicates;
-    for (const fault of landed.faults) faults.push(fault);
-  };
-  let isFirst = true;
-  const turn = new Turn();
-  for (const submission of submissions) {
-    // A body of many records lets others go on between two of them.
-    if (submission === null ? turn.isOver : !isFirst) await turn.pass();
-    if (submission === null) continue;
-    isFirst = false;
-    hearAnswers(submission, desk);
-    const { input } = submission;
-    const record = faults.length === 0 ? input : { ...input, faultsMax: Math.max(0, faultsMax - faults.length) };
-    const decoding = submission.decoded ?? collector.applier.decodeInTurns(record);
-    const decoded = decoding instanceof Promise ? await decoding : decoding;
-    const submitted = collector.submit(record, decoded);
-    if (typeof submitted === "string") {
-      busy = { busy: true, retryAfterS: retryAfterS[submitted] };
-      break;
-    }
-    if (onApplied !== null) applying.push(submitted.applied);
-    flying.push(toFlying(submitted, answerWhen));
-    while (flying.length >= flyingMax) land(await (flying.shift() as (typeof flying)[number]));
-  }
-  onSent?.();
-  for (const receipt of flying) land(await receipt);
-  if (onApplied !== null && busy === undefined) void Promise.all(applying).then(onApplied, ignore);
-  return busy ?? { ...total, faults };
-}
-
-/** Whoever waits for it learns of its failure, after those before it. */
-function toFlying({ durable, applied }: Taken, answerWhen: "durable" | "applied"): Promise<Receipt | number> {
-  applied.catch(ignore);
-  return answerWhen === "applied" ? applied : durable;
-}
-
-type Taken = Exclude<Submitted, string>;
 
 function ignore(): void {}

@@ -3,17 +3,10 @@
 // Cookie value: `<key id>.<end, ms since the epoch>.<HMAC-SHA-256, base64url>`. The HMAC also covers the key's stored
 // hash, so revoking a key ends its logins. Nothing is kept on the server, so a login survives a restart.
 
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { readSecretFile } from "./owner-secret.ts";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import type { StoredKey } from "./ports.ts";
 
 export const loginCookie = "tributary_login";
-
-/** The secret that seals logins: the setting's, or one made at the first start and readable by its owner alone. */
-export function readLoginSecret(dataDir: string, shared = ""): Uint8Array {
-  if (shared !== "") return createHash("sha256").update(`login\0${shared}`).digest();
-  return readSecretFile(dataDir, "login-secret", () => randomBytes(32));
-}
 
 export function formatLogin(key: StoredKey, endMs: number, secret: Uint8Array): string {
   const claim = `${key.id}.${endMs}`;

@@ -2,8 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { readLoginSecret } from "./login.ts";
-import { ownerSecretFile, readOwnerSecret } from "./owner-secret.ts";
+import { ownerSecretFile, readOwnerSecret, readSealSecret } from "./owner-secret.ts";
 
 let dataDir: string;
 beforeEach(() => {
@@ -12,16 +11,16 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
 it("makes secrets once, for their owner alone", () => {
-  const [login, owner] = [readLoginSecret(dataDir), readOwnerSecret(dataDir)];
+  const [login, owner] = [readSealSecret(dataDir, "login"), readOwnerSecret(dataDir)];
   expect([Buffer.from(login).length, owner.startsWith("trib_owner_")]).toEqual([32, true]);
-  expect([readLoginSecret(dataDir), readOwnerSecret(dataDir)]).toEqual([login, owner]);
+  expect([readSealSecret(dataDir, "login"), readOwnerSecret(dataDir)]).toEqual([login, owner]);
   for (const name of ["login-secret", ownerSecretFile]) expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
 });
 
 it("replaces a secret that was cut off while it was written, instead of sealing logins with nothing", () => {
   for (const rest of ["", "short"]) {
     for (const name of ["login-secret", ownerSecretFile]) writeFileSync(join(dataDir, name), rest);
-    expect(Buffer.from(readLoginSecret(dataDir)).length).toBe(32);
+    expect(Buffer.from(readSealSecret(dataDir, "login")).length).toBe(32);
     expect(readOwnerSecret(dataDir).length).toBeGreaterThan(40);
     expect(readFileSync(join(dataDir, "login-secret")).length).toBe(32);
   }

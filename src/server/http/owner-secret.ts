@@ -1,7 +1,7 @@
 // Secrets of a data folder: made at the first start and readable by their owner alone. Whoever can read one could read
 // the data as well, so `owner-secret` is a key for everything, as long as it comes from this machine.
 
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -13,8 +13,14 @@ export function readOwnerSecret(dataDir: string): string {
   return readSecretFile(dataDir, ownerSecretFile, make).toString("utf8").trim();
 }
 
+/** What seals logins or signs webhooks: from the setting, which several servers may share, or of this folder alone. */
+export function readSealSecret(dataDir: string, use: "login" | "watch", shared = ""): Buffer {
+  if (shared !== "") return createHash("sha256").update(`${use}\0${shared}`).digest();
+  return readSecretFile(dataDir, `${use}-secret`, () => randomBytes(32));
+}
+
 /** A file that is too short to be a secret was cut off while it was written, and is replaced. */
-export function readSecretFile(dataDir: string, name: string, make: () => Uint8Array): Buffer {
+function readSecretFile(dataDir: string, name: string, make: () => Uint8Array): Buffer {
   const path = join(dataDir, name);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   try {

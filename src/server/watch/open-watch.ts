@@ -1,6 +1,5 @@
 // Connects the watcher of rules to applied batches, the store, control and the outside.
 
-import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ApiContext } from "#api/context.ts";
 import { toSegment } from "#api/contract/segment.ts";
@@ -15,7 +14,7 @@ import { findRun, ownRunsOf } from "#query/runs/find-run.ts";
 import { listRuns } from "#query/runs/list.ts";
 import { steeredRuns } from "#query/runs/steered-runs.ts";
 import type { Collector } from "#server/collector/collector.ts";
-import { readSecretFile } from "#server/http/owner-secret.ts";
+import { readSealSecret } from "#server/http/owner-secret.ts";
 import type { Log } from "#server/log.ts";
 import type { Sights } from "#server/peers/sights.ts";
 import { readSettings, readWorkspaces } from "#store/reader/admin.ts";
@@ -138,13 +137,9 @@ function createDeliveries(
   { collector, config, url }: WatchParts,
   onTrouble: (message: string, cause: unknown) => void,
 ): Deliveries {
-  const shared = config.watchSecret;
   return new Deliveries({
     collector: collector.id,
-    secret:
-      shared === ""
-        ? readSecretFile(config.dataDir, "watch-secret", () => randomBytes(32))
-        : createHash("sha256").update(`watch\0${shared}`).digest(),
+    secret: readSealSecret(config.dataDir, "watch", config.watchSecret),
     reach: { isPrivateAllowed: config.watchPrivate, hosts: config.watchHosts.map((host) => host.toLowerCase()) },
     mail: config.mailServer === "" ? null : { url: config.mailServer, from: config.mailFrom },
     nowNs,
