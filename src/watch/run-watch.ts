@@ -4,9 +4,10 @@
 import assert from "node:assert/strict";
 import type { SenderNs, ServerNs } from "#base/clock.ts";
 import { SparseMap } from "#base/sparse-map.ts";
-import { type PointColumns, pointAt } from "#judge/points.ts";
+import type { PointColumns } from "#judge/points.ts";
 import { RunTrack, type SeriesRoom, type TrackStep } from "#judge/track.ts";
 import type { GroupName, RunId, WorkerId, Workspace } from "#model/names.ts";
+import { Arrivals } from "./arrivals.ts";
 import type { Firing } from "./firing.ts";
 import { readSeenFirings, type SeenFirings } from "./seen-firings.ts";
 import type { TableSight } from "./table-rules.ts";
@@ -23,7 +24,6 @@ export interface TrackSink {
 
 type RoomOf = (key: string) => SeriesRoom;
 
-const waitingMax = 2000;
 /** A service that sends each request by itself has new groups all day. */
 const groupsMax = 64;
 /** Of a run with more workers the others count as having news. */
@@ -41,7 +41,7 @@ class Waiting implements TrackSink {
   heardNs = 0n;
   /** All that came, and nothing from before. */
   readonly heard: RunTrack;
-  private readonly gifts: ((track: RunTrack) => void)[] = [];
+  private readonly arrivals = new Arrivals();
 
   constructor(roomOf: RoomOf | undefined) {
     this.heard = new RunTrack(roomOf);
@@ -49,38 +49,27 @@ class Waiting implements TrackSink {
 
   addPoints(rows: PointColumns, from: number, to: number, receivedNs: ServerNs): void {
     this.heard.addPoints(rows, from, to, receivedNs);
-    // The others would be dropped in a moment.
-    for (let row = Math.max(from, to - waitingMax / 2); row < to; row++) {
-      const point = pointAt(rows, row);
-      this.keep((track) => track.addPoint(point, receivedNs));
-    }
+    this.arrivals.addPoints(rows, from, to, receivedNs);
   }
 
   addStep(step: TrackStep, receivedNs: ServerNs): void {
-    this.take((track) => track.addStep(step, receivedNs));
+    this.heard.addStep(step, receivedNs);
+    this.arrivals.addStep(step, receivedNs);
   }
 
   addWait(worker: WorkerId, ns: number): void {
-    this.take((track) => track.addWait(worker, ns));
+    this.heard.addWait(worker, ns);
+    this.arrivals.addWait(worker, ns);
   }
 
   addCheckpoint(tsNs: SenderNs): void {
-    this.take((track) => track.addCheckpoint(tsNs));
+    this.heard.addCheckpoint(tsNs);
+    this.arrivals.addCheckpoint(tsNs);
   }
 
   giveTo(track: RunTrack): void {
-    for (const give of this.gifts) give(track);
+    this.arrivals.giveTo(track);
     track.noteNonfinite(this.heard);
-  }
-
-  private take(gift: (track: RunTrack) => void): void {
-    gift(this.heard);
-    this.keep(gift);
-  }
-
-  private keep(gift: (track: RunTrack) => void): void {
-    this.gifts.push(gift);
-    if (this.gifts.length > waitingMax) this.gifts.splice(0, waitingMax / 2);
   }
 }
 
