@@ -22,17 +22,6 @@ export interface PointColumns {
   readonly value: NullableColumn<Float64Column>;
 }
 
-export function pointAt({ key, phase, worker, step, ts_ns, value }: PointColumns, row: number): TrackPoint {
-  return {
-    key: key.at(row),
-    phase: phase.at(row),
-    worker: worker.at(row),
-    step: step.isNull(row) ? null : step.inner.at(row),
-    tsNs: ts_ns.at(row),
-    value: value.inner.at(row),
-  };
-}
-
 const two32 = 4294967296;
 const scratch = new BigInt64Array(1);
 const scratchWords = new Int32Array(scratch.buffer);

@@ -2,7 +2,7 @@
 // thousands of runs wait for that, so what came lies in columns: an object each would take ten times as much.
 
 import type { SenderNs, ServerNs } from "#base/clock.ts";
-import { type PointColumns, pointAt } from "#judge/points.ts";
+import type { PointColumns } from "#judge/points.ts";
 import type { RunTrack, TrackStep } from "#judge/track.ts";
 import type { WorkerId } from "#model/names.ts";
 
@@ -18,7 +18,6 @@ interface Name {
   readonly phase: string;
   readonly worker: string;
 }
-const nobody: Name = { key: "", phase: "", worker: "" };
 
 export class Arrivals {
   private elder: Stretch | null = null;
@@ -27,23 +26,24 @@ export class Arrivals {
   /** Rows [from, to), all of them points of one series with a value. */
   addPoints(rows: PointColumns, from: number, to: number, receivedNs: ServerNs): void {
     // The others would be dropped in a moment.
-    for (let row = Math.max(from, to - arrivalsMin); row < to; row++) {
-      const { step, tsNs, value, ...name } = pointAt(rows, row);
-      this.add(step === null ? kinds.pointWithoutStep : kinds.point, name, value, step ?? 0n, tsNs, receivedNs);
-    }
+    const first = Math.max(from, to - arrivalsMin);
+    const key = rows.key.at(first);
+    const phase = rows.phase.at(first);
+    const worker = rows.worker.at(first);
+    for (let row = first; row < to; row++) this.open().addPoint(key, phase, worker, rows, row, receivedNs);
   }
 
   addStep({ worker, step, tsNs, tookNs }: TrackStep, receivedNs: ServerNs): void {
     const kind = tookNs === null ? kinds.stepWithoutTime : kinds.step;
-    this.add(kind, { ...nobody, worker }, tookNs ?? 0, step, tsNs, receivedNs);
+    this.open().add(kind, worker, tookNs ?? 0, step, tsNs, receivedNs);
   }
 
   addWait(worker: WorkerId, ns: number): void {
-    this.add(kinds.wait, { ...nobody, worker }, ns, 0n, 0n, 0n);
+    this.open().add(kinds.wait, worker, ns, 0n, 0n, 0n);
   }
 
   addCheckpoint(tsNs: SenderNs): void {
-    this.add(kinds.checkpoint, nobody, 0, 0n, tsNs, 0n);
+    this.open().add(kinds.checkpoint, "", 0, 0n, tsNs, 0n);
   }
 
   giveTo(track: RunTrack): void {
@@ -51,18 +51,19 @@ export class Arrivals {
     this.younger.giveTo(track);
   }
 
-  private add(kind: Kind, name: Name, value: number, step: bigint, tsNs: bigint, receivedNs: bigint): void {
-    if (this.younger.count === arrivalsMin) {
-      this.elder = this.younger;
-      this.younger = new Stretch();
-    }
-    this.younger.add(kind, name, value, step, tsNs, receivedNs);
+  private open(): Stretch {
+    if (this.younger.count < arrivalsMin) return this.younger;
+    const used = this.elder ?? new Stretch();
+    used.clear();
+    this.elder = this.younger;
+    this.younger = used;
+    return used;
   }
 }
 
 class Stretch {
   count = 0;
-  private readonly names: Name[] = [];
+  private names: Name[] = [];
   private readonly placeOfName = new Map<string, number>();
   private lastPlace = 0;
   private kinds = new Uint8Array(roomMin);
@@ -70,16 +71,42 @@ class Stretch {
   private values = new Float64Array(roomMin);
   /** Three each: its step, its time, its arrival. */
   private numbers = new BigInt64Array(3 * roomMin);
+  /** The same by halves: to make bigints of the rows of columns would be most of the work. */
+  private words = new Uint32Array(this.numbers.buffer);
 
-  add(kind: Kind, name: Name, value: number, step: bigint, tsNs: bigint, receivedNs: bigint): void {
+  /** The row of a point with this name. */
+  addPoint(key: string, phase: string, worker: string, rows: PointColumns, row: number, receivedNs: ServerNs): void {
+    const { step, ts_ns, value } = rows;
+    const kind = step.isNull(row) ? kinds.pointWithoutStep : kinds.point;
+    const at = this.begin(kind, this.place(key, phase, worker), value.inner.values[row] as number, receivedNs);
+    if (kind === kinds.point) {
+      this.words[6 * at] = step.inner.words[2 * row] as number;
+      this.words[6 * at + 1] = step.inner.words[2 * row + 1] as number;
+    }
+    this.words[6 * at + 2] = ts_ns.words[2 * row] as number;
+    this.words[6 * at + 3] = ts_ns.words[2 * row + 1] as number;
+  }
+
+  add(kind: Kind, worker: string, value: number, step: bigint, tsNs: bigint, receivedNs: bigint): void {
+    const at = this.begin(kind, this.place("", "", worker), value, receivedNs);
+    this.numbers[3 * at] = step;
+    this.numbers[3 * at + 1] = tsNs;
+  }
+
+  clear(): void {
+    this.count = 0;
+    this.names = [];
+    this.placeOfName.clear();
+  }
+
+  private begin(kind: Kind, place: number, value: number, receivedNs: bigint): number {
     const at = this.count++;
     if (at === this.kinds.length) this.grow();
     this.kinds[at] = kind;
-    this.named[at] = this.place(name);
+    this.named[at] = place;
     this.values[at] = value;
-    this.numbers[3 * at] = step;
-    this.numbers[3 * at + 1] = tsNs;
     this.numbers[3 * at + 2] = receivedNs;
+    return at;
   }
 
   giveTo(track: RunTrack): void {
@@ -102,13 +129,24 @@ class Stretch {
     else track.addCheckpoint(tsNs);
   }
 
-  private place({ key, phase, worker }: Name): number {
-    const last = this.names[this.lastPlace];
-    if (last?.key === key && last.phase === phase && last.worker === worker) return this.lastPlace;
-    const text = `${key}\n${phase}\n${worker}`;
-    this.lastPlace = this.placeOfName.get(text) ?? this.names.push({ key, phase, worker }) - 1;
-    this.placeOfName.set(text, this.lastPlace);
+  private place(key: string, phase: string, worker: string): number {
+    if (this.isAt(this.lastPlace, key, phase, worker)) return this.lastPlace;
+    // Metrics that are sent together come in the same order each time.
+    const next = this.lastPlace + 1 < this.names.length ? this.lastPlace + 1 : 0;
+    this.lastPlace = this.isAt(next, key, phase, worker) ? next : this.find(key, phase, worker);
     return this.lastPlace;
+  }
+
+  private isAt(place: number, key: string, phase: string, worker: string): boolean {
+    const name = this.names[place];
+    return name?.key === key && name.phase === phase && name.worker === worker;
+  }
+
+  private find(key: string, phase: string, worker: string): number {
+    const text = `${key}\n${phase}\n${worker}`;
+    const place = this.placeOfName.get(text) ?? this.names.push({ key, phase, worker }) - 1;
+    this.placeOfName.set(text, place);
+    return place;
   }
 
   private grow(): void {
@@ -117,6 +155,7 @@ class Stretch {
     this.named = inMoreRoom(new Uint16Array(room), this.named);
     this.values = inMoreRoom(new Float64Array(room), this.values);
     this.numbers = inMoreRoom(new BigInt64Array(3 * room), this.numbers);
+    this.words = new Uint32Array(this.numbers.buffer);
   }
 }
 
