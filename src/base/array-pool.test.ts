@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { bytePool, doublePool, wordPool } from "./array-pool.ts";
+import { bytePool, doublePool, emptyPools, noteWaiting, wordPool } from "./array-pool.ts";
 import { DictColumn, Int64Column, nullableString, StringColumn } from "./columns.ts";
 
 it("gives out an array that was given back, to whoever needs one of its size", () => {
@@ -33,6 +33,24 @@ it("takes neither odd or tiny sizes, nor views of larger memory, nor more than i
   const again = new Set(large.map((array) => bytePool.take(array.length)));
   expect(large.filter((array) => again.has(array)).length).toBeLessThan(large.length);
   expect(large.filter((array) => again.has(array)).length).toBeGreaterThan(0);
+});
+
+it("keeps less for later while rows wait that will give theirs back", () => {
+  const kept = (): number => {
+    emptyPools();
+    const arrays = Array.from({ length: 20 }, () => bytePool.take(16 * 1024 * 1024));
+    for (const array of arrays) bytePool.give(array);
+    const again = new Set(arrays.map(({ length }) => bytePool.take(length)));
+    return arrays.filter((array) => again.has(array)).length;
+  };
+  const alone = kept();
+  const waiting = 160 * 1024 * 1024;
+  noteWaiting(waiting);
+  const beside = kept();
+  noteWaiting(20 * waiting);
+  const least = kept();
+  noteWaiting(-21 * waiting);
+  expect([alone, beside, least, kept()]).toEqual([16, 6, 2, 16]);
 });
 
 it("has memory that the runtime does not count, up to what would be too much without being collected", () => {

@@ -22,6 +22,8 @@ const pooledBytesMax = 32 * 1024 * 1024;
 /** What all pools together hold for later, unless they are told to hold less. */
 export const keptFreeBytesUsual: number = 256 * 1024 * 1024;
 let freeBytesMax = keptFreeBytesUsual;
+/** However much of it is in use. */
+const freeBytesLeast = 32 * 1024 * 1024;
 /** Smaller arrays are not worth a place among pages. */
 const pagedBytesMin = 4 * 1024;
 /** Arrays of one size that lie together. */
@@ -51,6 +53,7 @@ const collected = new FinalizationRegistry<number>((shared) => {
 });
 
 let freeBytes = 0;
+let waitingBytes = 0;
 
 export class ArrayPool<A extends PooledArray> {
   private readonly type: ArrayType<A>;
@@ -79,7 +82,7 @@ export class ArrayPool<A extends PooledArray> {
   give(array: A): void {
     const { length, byteLength } = array;
     const isPooled = byteLength >= pooledBytesMin && byteLength <= pooledBytesMax && (length & (length - 1)) === 0;
-    if (!isPooled || !isWhole(array) || freeBytes + byteLength > freeBytesMax) return;
+    if (!isPooled || !isWhole(array) || freeBytes + byteLength > freeRoom()) return;
     freeBytes += byteLength;
     this.free[31 - Math.clz32(length)]?.push(array);
   }
@@ -138,6 +141,15 @@ export function emptyPools(): void {
 /** How much all pools together may come to hold for later, from now on. */
 export function keepFreeBytes(bytesMax: number): void {
   freeBytesMax = bytesMax;
+}
+
+/** So much more, or less, is held by rows that wait. It will be free when they go, so less is kept beside it. */
+export function noteWaiting(bytes: number): void {
+  waitingBytes += bytes;
+}
+
+function freeRoom(): number {
+  return Math.max(Math.min(freeBytesLeast, freeBytesMax), freeBytesMax - waitingBytes);
 }
 
 export const bytePool: ArrayPool<Uint8Array> = new ArrayPool(Uint8Array);

@@ -7,14 +7,14 @@ const firstRoom = 32;
 export class LastValues {
   private max: number;
   /** Grows up to `max`: most series are short. */
-  private values: Float64Array;
+  private values: number[];
   private next = 0;
   count = 0;
   held = 0;
 
   constructor(max: number) {
     this.max = max;
-    this.values = new Float64Array(Math.min(max, firstRoom));
+    this.values = makeRoom(Math.min(max, firstRoom));
   }
 
   /** From now on as many are held, `lastValuesMax` at most. */
@@ -31,8 +31,8 @@ export class LastValues {
   }
 
   private grow(): void {
-    const wider = new Float64Array(Math.min(this.max, this.values.length * 4));
-    wider.set(this.last());
+    const wider = makeRoom(Math.min(this.max, this.values.length * 4));
+    for (let at = 0; at < this.held; at++) wider[at] = this.fromEnd(this.held - 1 - at);
     this.next = this.held;
     this.values = wider;
   }
@@ -54,4 +54,12 @@ export class LastValues {
   fromEnd(at: number): number {
     return this.values[(this.next - 1 - at + 2 * this.values.length) % this.values.length] as number;
   }
+}
+
+/**
+ * On the heap, where a hundred thousand short ones lie close together: each typed array would have some hundred bytes of its
+ * own beside the values. Filled with a fraction, so that the runtime keeps all of them as doubles.
+ */
+function makeRoom(length: number): number[] {
+  return new Array<number>(length).fill(0.5);
 }

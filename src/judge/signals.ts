@@ -28,6 +28,9 @@ export interface Moment {
   readonly steps: ReadonlyMap<string, number>;
 }
 
+/** How many of the last steps say how long one usually takes. */
+export const usualSteps = 64;
+
 type Look = (track: RunTrack, rule: Rule, moment: Moment) => Signal | null;
 
 /** Null if it does not hold; undefined for rules about the table of runs. */
@@ -169,7 +172,7 @@ function stall(track: RunTrack, rule: Rule, { nowNs, isAlive }: Moment): Signal 
   const leastNs = option(rule, "min_ms") * 1e6;
   if (silentNs < leastNs) return null;
   const latest = [...track.steps.values()].reduce((a, b) => (b.tsNs > a.tsNs ? b : a));
-  const usual = medianOf(latest.took.last());
+  const usual = medianOf(latest.took.last(usualSteps));
   const limitNs = Math.max(leastNs, option(rule, "factor") * (Number.isNaN(usual) ? 0 : usual));
   if (silentNs < limitNs) return null;
   return {

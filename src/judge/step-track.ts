@@ -2,21 +2,24 @@
 
 import type { SenderNs } from "#base/clock.ts";
 import type { RankWindow } from "./evidence.ts";
-import { LastValues } from "./last-values.ts";
+import { LastValues, lastValuesMax } from "./last-values.ts";
 import { Place } from "./points.ts";
 
-const tookMax = 256;
 const firstSteps = 64;
 /** The first steps of a run compile and fill caches; they say nothing about the rest. */
 export const warmUpSteps = 5;
 export const stepsInWindow = 10;
-/** Ranks are compared as long as the slowest is not further behind than this. */
-const windowsMax = 120;
+
+/** How many steps of a worker rules look back: what each took, and in windows. */
+export interface StepRoom {
+  readonly took: number;
+  readonly windows: number;
+}
 
 export class StepTrack {
   readonly worker: string;
   count = 0;
-  readonly took: LastValues = new LastValues(tookMax);
+  readonly took: LastValues;
   readonly first: number[] = [];
   /** Its last step, and the latest time that it told. */
   private readonly place = new Place();
@@ -26,10 +29,18 @@ export class StepTrack {
   private readonly counts: number[] = [];
   /** The worker measures its own steps: better than the time between two, which may include waiting for others. */
   private isTimed = false;
+  private windowsMax: number;
 
-  constructor(worker: string, place: Place) {
+  constructor(worker: string, place: Place, room: StepRoom) {
     this.worker = worker;
+    this.took = new LastValues(Math.min(room.took, lastValuesMax));
+    this.windowsMax = room.windows;
     this.place.set(place);
+  }
+
+  widen({ took, windows }: StepRoom): void {
+    this.took.widen(took);
+    this.windowsMax = Math.max(this.windowsMax, windows);
   }
 
   get step(): bigint {
@@ -79,7 +90,7 @@ export class StepTrack {
     windows.push(window);
     sums.push(took);
     counts.push(1);
-    if (windows.length > windowsMax) for (const column of [windows, sums, counts]) column.shift();
+    if (windows.length > this.windowsMax) for (const column of [windows, sums, counts]) column.shift();
   }
 
   /** Complete windows only. */

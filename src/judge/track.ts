@@ -9,7 +9,7 @@ import { LastValues, lastValuesMax } from "./last-values.ts";
 import { isStepTime } from "./names.ts";
 import { Place, type PointColumns, type TrackPoint } from "./points.ts";
 import { Smoothed } from "./statistics.ts";
-import { StepTrack } from "./step-track.ts";
+import { type StepRoom, StepTrack } from "./step-track.ts";
 
 /** One step of a worker: when it ended and, if known, how long it took. */
 export interface TrackStep {
@@ -29,8 +29,18 @@ export interface SeriesRoom {
   readonly smoothed: number;
 }
 
-/** As many as any rule may look back. */
-const roomMost: SeriesRoom = { values: lastValuesMax, smoothed: lastValuesMax };
+/** How much of a run rules look back at. */
+export interface TrackRoom {
+  readonly steps: StepRoom;
+  /** Of a series, by its key. */
+  ofSeries(key: string): SeriesRoom;
+}
+
+/** As much as any rule may look back at. */
+const roomMost: TrackRoom = {
+  steps: { took: lastValuesMax, windows: lastValuesMax },
+  ofSeries: () => ({ values: lastValuesMax, smoothed: lastValuesMax }),
+};
 
 export class SeriesTrack {
   readonly key: string;
@@ -128,7 +138,7 @@ export class SeriesTrack {
 const place = new Place();
 
 export class RunTrack {
-  private readonly roomOf: (key: string) => SeriesRoom;
+  private readonly room: () => TrackRoom;
   readonly series: SparseMap<string, SeriesTrack> = new SparseMap();
   readonly steps: SparseMap<string, StepTrack> = new SparseMap();
   /** When anything last arrived, by this collector's clock. */
@@ -144,14 +154,16 @@ export class RunTrack {
   /** The worker that told of a step last, most likely the one that does so next. */
   private lastStepped: StepTrack | undefined;
 
-  /** `roomOf` says how many values of a series are worth remembering, by its key. */
-  constructor(roomOf: (key: string) => SeriesRoom = () => roomMost) {
-    this.roomOf = roomOf;
+  /** `room` says how much is worth remembering now. */
+  constructor(room: () => TrackRoom = () => roomMost) {
+    this.room = room;
   }
 
   /** Rules have changed, and may look further back. */
   widen(): void {
-    for (const series of this.series.values()) series.widen(this.roomOf(series.key));
+    const room = this.room();
+    for (const series of this.series.values()) series.widen(room.ofSeries(series.key));
+    for (const steps of this.steps.values()) steps.widen(room.steps);
   }
 
   addPoint(point: TrackPoint, receivedNs: ServerNs): void {
@@ -197,7 +209,7 @@ export class RunTrack {
     let series = this.series.get(id);
     if (series === undefined) {
       if (this.series.size >= seriesMax) return undefined;
-      series = new SeriesTrack(key, phase, worker, this.roomOf(key));
+      series = new SeriesTrack(key, phase, worker, this.room().ofSeries(key));
       this.series.set(id, series);
     }
     if (last !== undefined) last.follower = series;
@@ -218,7 +230,7 @@ export class RunTrack {
     let track = lastStepped?.worker === worker ? lastStepped : this.steps.get(worker);
     if (track === undefined) {
       if (this.steps.size >= workersMax) return;
-      track = new StepTrack(worker, place);
+      track = new StepTrack(worker, place, this.room().steps);
       this.steps.set(worker, track);
     }
     this.lastStepped = track;

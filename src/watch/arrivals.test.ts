@@ -7,7 +7,10 @@ import type { TrackSink } from "./run-watch.ts";
 
 type Told = (sink: Omit<TrackSink, "heardNs">) => void;
 
-const roomOf = () => ({ values: 16, smoothed: 1 });
+const room = () => ({
+  steps: { took: 16, windows: 16 },
+  ofSeries: () => ({ values: 16, smoothed: 1 }),
+});
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const name = fc.constantFrom("", "a", "b");
 
@@ -46,7 +49,7 @@ it("tells a run's memory again what it was told, digit by digit", () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(point, step, wait, checkpoint), { maxLength: 80 }), (told) => {
       const arrivals = new Arrivals();
-      const [straight, again] = [new RunTrack(roomOf), new RunTrack(roomOf)];
+      const [straight, again] = [new RunTrack(room), new RunTrack(room)];
       for (const tell of told) {
         tell(straight);
         tell(arrivals);
@@ -71,7 +74,7 @@ it("keeps the latest arrivals, in order, however they came", () => {
   for (const atOnce of [1, 7, arrivalsMin, all]) {
     const arrivals = new Arrivals();
     for (let from = 0; from < all; from += atOnce) arrivals.addPoints(rows, from, Math.min(all, from + atOnce), 1n);
-    const track = new RunTrack(roomOf);
+    const track = new RunTrack(room);
     arrivals.giveTo(track);
     const [series] = [...track.series.values()];
     const count = series?.finite.count ?? 0;

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import type { SenderNs, ServerNs } from "#base/clock.ts";
 import { SparseMap } from "#base/sparse-map.ts";
 import type { PointColumns } from "#judge/points.ts";
-import { RunTrack, type SeriesRoom, type TrackStep } from "#judge/track.ts";
+import { RunTrack, type TrackRoom, type TrackStep } from "#judge/track.ts";
 import type { GroupName, RunId, WorkerId, Workspace } from "#model/names.ts";
 import { Arrivals } from "./arrivals.ts";
 import type { Firing } from "./firing.ts";
@@ -22,7 +22,7 @@ export interface TrackSink {
   addCheckpoint(tsNs: SenderNs): void;
 }
 
-type RoomOf = (key: string) => SeriesRoom;
+type RoomNow = () => TrackRoom;
 
 /** A service that sends each request by itself has new groups all day. */
 const groupsMax = 64;
@@ -43,8 +43,8 @@ class Waiting implements TrackSink {
   readonly heard: RunTrack;
   private readonly arrivals = new Arrivals();
 
-  constructor(roomOf: RoomOf | undefined) {
-    this.heard = new RunTrack(roomOf);
+  constructor(room: RoomNow | undefined) {
+    this.heard = new RunTrack(room);
   }
 
   addPoints(rows: PointColumns, from: number, to: number, receivedNs: ServerNs): void {
@@ -116,21 +116,21 @@ export class RunWatch {
   private readonly seenElsewhereNs = new SparseMap<string, bigint>();
   /** By rule, the newest first; also what was seen while the run was called otherwise. */
   private readonly firings = new SparseMap<string, Firing[]>();
-  private readonly roomOf: RoomOf | undefined;
+  private readonly room: RoomNow | undefined;
   private waiting: Waiting | null;
   /** Made when it is needed: most runs are never more than what was heard of them. */
   private track: RunTrack | null = null;
 
-  /** `roomOf` says how many values of a series are remembered, by its key; without it they are as many as may be. */
-  constructor(workspace: Workspace, runId: RunId, roomOf?: RoomOf) {
+  /** `room` says how much is remembered now; without it that is as much as may be. */
+  constructor(workspace: Workspace, runId: RunId, room?: RoomNow) {
     this.workspace = workspace;
     this.name = runId;
-    this.roomOf = roomOf;
-    this.waiting = new Waiting(roomOf);
+    this.room = room;
+    this.waiting = new Waiting(room);
   }
 
   private get ownTrack(): RunTrack {
-    this.track ??= new RunTrack(this.roomOf);
+    this.track ??= new RunTrack(this.room);
     return this.track;
   }
 
@@ -242,7 +242,7 @@ export class RunWatch {
   recognise(groups: readonly string[]): void {
     const isKnown = !this.hasManyGroups && groups.every((group) => this.heardFrom.has(group));
     if (this.isRenamed && this.waiting === null && !isKnown) {
-      this.waiting = new Waiting(this.roomOf);
+      this.waiting = new Waiting(this.room);
       this.track = null;
       for (const group of groups) if (this.heardFrom.has(group)) this.heardFrom.set(group, endOfTime);
     }

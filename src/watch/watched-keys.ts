@@ -2,8 +2,8 @@
 
 import { stepTimes } from "#judge/names.ts";
 import { type Rule, rememberAnswers, toKeyPatterns } from "#judge/rule.ts";
-import { toSeriesRoom } from "#judge/series-room.ts";
-import type { SeriesRoom } from "#judge/track.ts";
+import type { TrackRoom } from "#judge/track.ts";
+import { toTrackRoom } from "#judge/track-room.ts";
 
 /**
  * Regular expressions, to be matched in any case. Times that workers measure themselves tell a straggler even where all
@@ -32,10 +32,10 @@ export function toWatchedTest(rules: readonly Rule[]): (key: string) => boolean 
 
 export interface WatchedKeys {
   readonly isWatched: (key: string) => boolean;
-  /** How much of a series is remembered. */
-  readonly roomOf: (key: string) => SeriesRoom;
+  /** How much of a run is remembered. */
+  readonly room: TrackRoom;
 }
 
 export function toWatchedKeys(rules: readonly Rule[]): WatchedKeys {
-  return { isWatched: toWatchedTest(rules), roomOf: toSeriesRoom(rules) };
+  return { isWatched: toWatchedTest(rules), room: toTrackRoom(rules) };
 }

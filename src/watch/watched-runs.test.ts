@@ -1,11 +1,12 @@
 import { expect, it } from "vitest";
+import { toTrackRoom } from "#judge/track-room.ts";
 import { WatchedRuns } from "./watched-runs.ts";
 
 /** Runs of groups, which change. */
 function watchGroups(runOfGroup: Record<string, string>) {
   const runs = new WatchedRuns(
     (groupKey) => runOfGroup[groupKey],
-    () => ({ values: 8, smoothed: 8 }),
+    () => toTrackRoom([]),
   );
   const hear = (groupKey: string, position: number) => runs.hear("default", groupKey, BigInt(position), position);
   const names = () => Array.from(runs.values(), ({ runId }) => runId);
@@ -62,7 +63,7 @@ it("forgets the groups of a run with it", () => {
 it("remembers ten thousand runs that go on, and looks at them in turn", () => {
   const runs = new WatchedRuns(
     (key: string) => key,
-    () => ({ values: 8, smoothed: 8 }),
+    () => toTrackRoom([]),
   );
   const names = Array.from({ length: 12_000 }, (_, at) => `run ${at}`);
   const hear = (position: number) => names.map((name) => runs.hear("default", name, 1n, position));

@@ -3,7 +3,7 @@
 // name and is not read from the store again.
 
 import type { ServerNs } from "#base/clock.ts";
-import type { SeriesRoom } from "#judge/track.ts";
+import type { TrackRoom } from "#judge/track.ts";
 import type { GroupName, RunId, Workspace } from "#model/names.ts";
 import { lookAgainAfter } from "./rests.ts";
 import { RunWatch } from "./run-watch.ts";
@@ -22,15 +22,12 @@ export class WatchedRuns {
   private readonly byName = new Map<string, RunWatch>();
   private readonly byGroup = new Map<string, RunWatch>();
   private readonly runOf: (groupKey: GroupName) => RunId | undefined;
-  private readonly roomOf: (workspace: Workspace, key: string) => SeriesRoom;
+  private readonly roomIn: (workspace: Workspace) => TrackRoom;
 
-  /** `roomOf` says how many values of a series are worth remembering. */
-  constructor(
-    runOf: (groupKey: GroupName) => RunId | undefined,
-    roomOf: (workspace: Workspace, key: string) => SeriesRoom,
-  ) {
+  /** `roomIn` says how much of a run is worth remembering now. */
+  constructor(runOf: (groupKey: GroupName) => RunId | undefined, roomIn: (workspace: Workspace) => TrackRoom) {
     this.runOf = runOf;
-    this.roomOf = roomOf;
+    this.roomIn = roomIn;
   }
 
   /** The runs to look at now, those first that waited longest. */
@@ -55,7 +52,7 @@ export class WatchedRuns {
     const name = nameOf(workspace, runId);
     const known = this.byName.get(name);
     if (known !== undefined) return known;
-    const run = new RunWatch(workspace, runId, (key) => this.roomOf(workspace, key));
+    const run = new RunWatch(workspace, runId, () => this.roomIn(workspace));
     this.byName.set(name, run);
     if (this.byName.size > runsMax) this.forgetOldest();
     return run;

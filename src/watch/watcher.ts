@@ -80,7 +80,7 @@ export class Watcher {
     this.ports = ports;
     this.runs = new WatchedRuns(
       (groupKey) => ports.runOf(groupKey),
-      (workspace, key) => this.watchedIn(workspace).roomOf(key),
+      (workspace) => this.watchedIn(workspace).room,
     );
     this.namedSteps = new NamedSteps(ports.sources);
   }

@@ -221,7 +221,7 @@ async function openWithStore(
   };
   const collector = assemble({
     ...{ id, store, blobs, journal, writer, sequencer, applier, hub, setAside, damage, versions, unstored, byKey },
-    ...{ listeners, storedListeners, notes: met.notes, onClose, closeStore, tell },
+    ...{ listeners, storedListeners, notes: met.notes, rowsInUse, onClose, closeStore, tell },
     ...{ joined: joined.promise, patience: met.later === null ? patience : none },
   });
   const begun = begin(collector, { met, left, steps, isClosing, onJoined: () => joined.resolve() }, options);
@@ -323,6 +323,7 @@ type Parts = Omit<
   readonly joined: Promise<void>;
   readonly patience: Patience;
   closeStore(): Promise<void>;
+  readonly rowsInUse: RowsInUse;
   onClose(): void;
 };
 
@@ -354,6 +355,7 @@ function assemble(parts: Parts): Collector {
     async close(deadlineMs) {
       parts.onClose();
       await writer.close(deadlineMs);
+      parts.rowsInUse.close();
       await parts.notes.close();
       await journal.close();
       await parts.closeStore();

@@ -1,6 +1,7 @@
 // Applied rows have two readers: the writer with its listeners, and the live hub for as long as it keeps rows for late
 // subscribers. Both follow the order of the journal, so two positions say whose memory is free.
 
+import { noteWaiting } from "#base/array-pool.ts";
 import type { Batch } from "#model/batch.ts";
 import { releaseRows } from "#model/tables.ts";
 
@@ -19,6 +20,7 @@ export class RowsInUse {
   /** To be called in the order of the journal. */
   add(batch: Batch): void {
     this.batches.push(batch);
+    noteWaiting(batch.bytes);
   }
 
   /** Everything up to here is stored, and the listeners have been called. */
@@ -33,10 +35,17 @@ export class RowsInUse {
     this.release();
   }
 
+  /** Nothing is used again: who still reads rows may do so. */
+  close(): void {
+    for (const { bytes } of this.batches.splice(0).slice(this.first)) noteWaiting(-bytes);
+    this.first = 0;
+  }
+
   private release(): void {
     const { batches } = this;
     const to = Math.min(this.storedTo, this.forgottenTo);
     for (let batch = batches[this.first]; batch !== undefined && batch.position <= to; batch = batches[this.first]) {
+      noteWaiting(-batch.bytes);
       for (const { rows } of batch.parts) releaseRows(rows);
       this.first++;
     }

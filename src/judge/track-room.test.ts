@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { builtInRules, type Rule, withDefaults } from "./rule.ts";
-import { toSeriesRoom } from "./series-room.ts";
 import { lookFor } from "./signals.ts";
 import { RunTrack } from "./track.ts";
+import { toTrackRoom } from "./track-room.ts";
 
 function give(track: RunTrack, values: readonly number[], key: string, from = 0): void {
   for (const [at, value] of values.entries()) {
@@ -25,7 +25,7 @@ it("leaves every rule what it looks at: each sees in what is remembered for it w
   const rows = fc.array(fc.record({ value, count: fc.integer({ min: 1, max: 120 }) }), { minLength: 1, maxLength: 8 });
   fc.assert(
     fc.property(rows, fc.constantFrom("train/loss", "system/gpu0_percent", "memory_bytes"), (given, key) => {
-      const [small, large] = [new RunTrack(toSeriesRoom(rules)), new RunTrack()];
+      const [small, large] = [new RunTrack(() => toTrackRoom(rules)), new RunTrack()];
       const values = given.flatMap(({ value: level, count }) =>
         Array.from({ length: count }, (_, at) => level * (1 + at / 100)),
       );
@@ -35,10 +35,43 @@ it("leaves every rule what it looks at: each sees in what is remembered for it w
   );
 });
 
+it("leaves rules of steps what they look at", () => {
+  const slow = withDefaults({ name: "slow", kind: "slow" });
+  const rules = [...builtInRules(), slow];
+  const moment = { nowNs: 10n ** 15n, isAlive: true, steps: new Map() };
+  const took = fc.array(fc.record({ ms: fc.integer({ min: 1, max: 90 }), count: fc.integer({ min: 1, max: 150 }) }), {
+    minLength: 1,
+    maxLength: 6,
+  });
+  fc.assert(
+    fc.property(took, took, (ofOne, ofOther) => {
+      const [small, large] = [new RunTrack(() => toTrackRoom(rules)), new RunTrack()];
+      for (const [worker, stretches] of Object.entries({ a: ofOne, b: ofOther })) {
+        let step = 0n;
+        let tsNs = 0n;
+        for (const { ms, count } of stretches)
+          for (let at = 0; at < count; at++) {
+            step++;
+            tsNs += BigInt(ms) * 1_000_000n;
+            for (const track of [small, large]) track.addStep({ worker, step, tsNs, tookNs: ms * 1e6 }, tsNs);
+          }
+      }
+      // Ranks are compared only while the slowest is not too far behind.
+      const steps = [...large.steps.values()].map((worker) => Number(worker.step));
+      const isNear = Math.abs((steps[0] as number) - (steps[1] as number)) < 290;
+      for (const rule of rules.filter(({ kind }) => isNear || kind !== "straggler"))
+        expect([rule.kind, lookFor(rule)?.(small, rule, moment)]).toEqual([
+          rule.kind,
+          lookFor(rule)?.(large, rule, moment),
+        ]);
+    }),
+  );
+});
+
 it("remembers a series for as long as its rules look back, and for longer once one does", () => {
   const creep = withDefaults({ name: "creep", kind: "memory_creep", metric: "memory", options: { window: 400 } });
   let rules: readonly Rule[] = builtInRules();
-  const track = new RunTrack((key) => toSeriesRoom(rules)(key));
+  const track = new RunTrack(() => toTrackRoom(rules));
   give(track, Array<number>(1000).fill(1), "memory");
   const [series] = track.series.values();
   expect(series?.finite.held).toBe(16);
