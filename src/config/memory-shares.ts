@@ -1,6 +1,9 @@
 // How the one budget of memory is shared. Each share bounds what its owner holds, counted as it lies in memory; the
 // runtime and what passes through take the rest.
 
+/** How near the process is to its budget: "over" once it holds more. */
+export type Strain = "none" | "tight" | "over";
+
 export function shareMemory(budgetBytes: number) {
   const part = (share: number): number => Math.floor(budgetBytes * share);
   return {

@@ -6,7 +6,7 @@ import { type GroupKey, groupPrefix, parseGroupKey } from "#model/group-key.ts";
 import type { GroupName, RunId } from "#model/names.ts";
 import type { TimeWindow } from "./away-events.ts";
 import { CirronMemory, type CirronOutline } from "./cirron/memory.ts";
-import { type CirronLimits, defaultCirronLimits } from "./cirron/workspace.ts";
+import { type CirronLimits, defaultCirronLimits, type KeptShares } from "./cirron/workspace.ts";
 import { faultId, type PlacedFault } from "./fault-rows.ts";
 import type { FaultName, IntakeStore } from "./intake-store.ts";
 import { Joins } from "./joins.ts";
@@ -26,9 +26,15 @@ export const defaultIntakeLimits: IntakeLimits = {
   wholeEventsMax: 262_144,
 };
 
-/** How much memory is dropped: down to its limits, to what a quiet server holds, or all of it; as shares of the limits. */
-export type ShrinkTo = "limits" | "rest" | "nothing";
-const keptShare: Record<ShrinkTo, number> = { limits: 1, rest: 1 / 4, nothing: 0 };
+/** How much is dropped: down to the limits, to what is kept while memory is short, to what a quiet server holds, or all. */
+export type ShrinkTo = "limits" | "tight" | "rest" | "nothing";
+/** Whoever goes on sending names rows of the last seconds, so a server that is short of memory does without others. */
+const keptShares: Record<ShrinkTo, KeptShares> = {
+  limits: { rows: 1, others: 1 },
+  tight: { rows: 1, others: 1 / 2 },
+  rest: { rows: 1 / 4, others: 1 / 4 },
+  nothing: { rows: 0, others: 0 },
+};
 
 /** What the store says of itself at start, so that what is new costs no question. */
 export interface StoredOutline extends CirronOutline {
@@ -136,10 +142,10 @@ export class IntakeState {
 
   /** Lets go of what is beyond the limits, of what is stored: `storedPosition` is the last journal record that is. */
   shrink(storedPosition: number, appliedPosition: number, nowNs: ServerNs, to: ShrinkTo = "limits"): void {
-    const share = keptShare[to];
-    this.groups.shrink(this.limits.groupBytesMax * share, storedPosition);
-    if (storedPosition >= appliedPosition) this.faults.shrink(share === 0);
-    this.cirron.shrink(storedPosition, nowNs, share);
+    const shares = keptShares[to];
+    this.groups.shrink(this.limits.groupBytesMax * shares.others, storedPosition);
+    if (storedPosition >= appliedPosition) this.faults.shrink(shares.others === 0);
+    this.cirron.shrink(storedPosition, nowNs, shares);
   }
 
   /** Rows of these groups are being removed until `gone` resolves. */

@@ -31,6 +31,14 @@ export interface FiringParts {
   readonly firedNs: bigint;
 }
 
+/** What another collector saw of a run that this one decides about. */
+export interface ForeignSight {
+  readonly workspace: Workspace;
+  readonly runId: RunId;
+  readonly rule: string;
+  readonly signal: Signal;
+}
+
 /** The same sight of the same run has the same id, whoever sees it. */
 export function toFiring({ workspace, rule, runId, isArmed, signal, firedNs }: FiringParts): Firing {
   const identity = JSON.stringify([workspace, rule.name, runId, isArmed, rule.once ? "" : signal.at.tsNs.toString()]);

@@ -81,3 +81,26 @@ it("remembers ten thousand runs that go on, and looks at them in turn", () => {
   expect(first).toHaveLength(600);
   expect(first.every(({ lookedNs }) => lookedNs === 1)).toBe(true);
 });
+
+it("remembers half as many runs while memory is short, and forgets the oldest first", () => {
+  let isTight = false;
+  const runs = new WatchedRuns(
+    (key: string) => key,
+    () => toTrackRoom([]),
+    () => isTight,
+  );
+  const hear = (from: number, to: number) => {
+    for (let at = from; at < to; at++) {
+      const run = runs.hear("default", `run ${at}`, 1n, at + 1);
+      if (run !== undefined) Object.assign(run, { lookedNs: 1, isDue: false });
+    }
+  };
+  const names = () => Array.from(runs.values(), ({ runId }) => runId);
+  hear(0, 8000);
+  expect(names()).toHaveLength(8000);
+  isTight = true;
+  hear(8000, 9000);
+  expect(names()).toEqual(Array.from({ length: 7000 }, (_, at) => `run ${at + 2000}`));
+  hear(9000, 12_000);
+  expect(names()).toEqual(Array.from({ length: 5000 }, (_, at) => `run ${at + 7000}`));
+});

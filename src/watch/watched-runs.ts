@@ -8,8 +8,8 @@ import type { GroupName, RunId, Workspace } from "#model/names.ts";
 import { lookAgainAfter } from "./rests.ts";
 import { RunWatch } from "./run-watch.ts";
 
-/** What is remembered of one takes some kilobytes. */
-const runsMax = 10_000;
+/** What is remembered of one takes some kilobytes: half as many while memory is short. */
+const runsUsual = 10_000;
 /** Every new run beyond that looks for one to forget, so it may not look through all of them. */
 const forgettableMax = 16;
 /** Runs that one tick looks at: so many or this part of them; the others wait for the next one. */
@@ -23,11 +23,17 @@ export class WatchedRuns {
   private readonly byGroup = new Map<string, RunWatch>();
   private readonly runOf: (groupKey: GroupName) => RunId | undefined;
   private readonly roomIn: (workspace: Workspace) => TrackRoom;
+  private readonly isTight: () => boolean;
 
   /** `roomIn` says how much of a run is worth remembering now. */
-  constructor(runOf: (groupKey: GroupName) => RunId | undefined, roomIn: (workspace: Workspace) => TrackRoom) {
+  constructor(
+    runOf: (groupKey: GroupName) => RunId | undefined,
+    roomIn: (workspace: Workspace) => TrackRoom,
+    isTight: () => boolean = () => false,
+  ) {
     this.runOf = runOf;
     this.roomIn = roomIn;
+    this.isTight = isTight;
   }
 
   /** The runs to look at now, those first that waited longest. */
@@ -54,7 +60,9 @@ export class WatchedRuns {
     if (known !== undefined) return known;
     const run = new RunWatch(workspace, runId, () => this.roomIn(workspace));
     this.byName.set(name, run);
-    if (this.byName.size > runsMax) this.forgetOldest();
+    const runsMax = this.isTight() ? runsUsual / 2 : runsUsual;
+    // More than come, for when they have become too many at once.
+    for (let left = 2; left > 0 && this.byName.size > runsMax; left--) this.forgetOldest(runsMax);
     return run;
   }
 
@@ -98,7 +106,7 @@ export class WatchedRuns {
   }
 
   /** Of the oldest few, one that has nothing to be looked at; where all have, runs may be twice as many. */
-  private forgetOldest(): void {
+  private forgetOldest(runsMax: number): void {
     let looked = 0;
     for (const run of this.byName.values()) {
       if (run.isOpen && run.isDue && this.byName.size <= runsMax * 2 && ++looked < forgettableMax) continue;

@@ -15,7 +15,7 @@ import type { HeadContext } from "#query/runs/head.ts";
 import type { Sources } from "#query/sources.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { feedParts } from "./feed.ts";
-import { type Firing, toFiring, toFiringChange } from "./firing.ts";
+import { type Firing, type ForeignSight, toFiring, toFiringChange } from "./firing.ts";
 import { type MedianSteps, NamedSteps } from "./named-steps.ts";
 import { type LookedAt, rememberRuns } from "./remember-runs.ts";
 import { askAgainAfter } from "./rests.ts";
@@ -41,6 +41,8 @@ export interface WatchPorts {
   /** Sends the commands of a firing, or finds that they were sent; resolves with what came of it. */
   act(firing: Firing, rule: Rule, sight: TableSight): Promise<string>;
   announce(firing: Firing): void;
+  /** Memory is short. */
+  isTight(): boolean;
   /** Other collectors may have written to the same store. */
   readonly isShared: boolean;
   /** Whether this collector decides about a run. */
@@ -48,14 +50,6 @@ export interface WatchPorts {
   /** Tells the collector that does what was seen here. */
   tellOwner(sight: ForeignSight): void;
   onTrouble(message: string, cause: unknown): void;
-}
-
-/** What another collector saw of a run that this one decides about. */
-export interface ForeignSight {
-  readonly workspace: Workspace;
-  readonly runId: RunId;
-  readonly rule: string;
-  readonly signal: Signal;
 }
 
 const pauseMsMin = 1000;
@@ -81,6 +75,7 @@ export class Watcher {
     this.runs = new WatchedRuns(
       (groupKey) => ports.runOf(groupKey),
       (workspace) => this.watchedIn(workspace).room,
+      () => ports.isTight(),
     );
     this.namedSteps = new NamedSteps(ports.sources);
   }

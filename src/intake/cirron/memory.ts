@@ -12,7 +12,7 @@ import type { LongBatch } from "./long-batch.ts";
 import { type AskedId, type Cleared, clearedName, findNeeds, nobody, tiedTo } from "./needs.ts";
 import { type CirronStore, recall } from "./recall.ts";
 import type { RowFilter, RowHours } from "./recent-rows.ts";
-import { type CirronLimits, CirronWorkspace } from "./workspace.ts";
+import { type CirronLimits, CirronWorkspace, type KeptShares } from "./workspace.ts";
 
 /** What the store says of itself at start, so that rows that are new cost no question. */
 export interface CirronOutline {
@@ -131,8 +131,8 @@ export class CirronMemory {
     return left ?? long.prepare(state, this.options.store, arrival, leaving);
   }
 
-  shrink(storedPosition: number, nowNs: ServerNs, share: number): void {
-    for (const state of this.workspaces.values()) state.shrink(storedPosition, nowNs, share);
+  shrink(storedPosition: number, nowNs: ServerNs, shares: KeptShares): void {
+    for (const state of this.workspaces.values()) state.shrink(storedPosition, nowNs, shares);
   }
 
   forget(groupKeys: ReadonlySet<string>): void {

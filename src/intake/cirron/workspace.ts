@@ -50,6 +50,13 @@ export interface CirronOutcome {
   readonly ids: Rows<"cirron_ids">;
 }
 
+/** Of the limits, what is kept. */
+export interface KeptShares {
+  /** Of rows that came lately. */
+  readonly rows: number;
+  readonly others: number;
+}
+
 export interface CirronLimits extends RecentLimits {
   readonly componentsMax: number;
   /** Components that were silent for longer are dropped. */
@@ -192,14 +199,14 @@ export class CirronWorkspace {
   }
 
   /**
-   * Lets go of rows and components beyond this share of the limits, the longest untouched first and only what is stored:
+   * Lets go of rows and components beyond these shares of the limits, the longest untouched first and only what is stored:
    * it is read from there again. A share of 0 leaves nothing that can be read again.
    */
-  shrink(storedPosition: number, nowNs: ServerNs, share: number): void {
-    this.ledger.shrink(storedPosition, nowNs, share);
-    for (let left = this.recent.generationsBeyond(share); left > 0; left--) this.rotate(storedPosition);
-    this.recent.dropFilters(share);
-    const componentsMax = this.limits.componentsMax * share;
+  shrink(storedPosition: number, nowNs: ServerNs, { rows, others }: KeptShares): void {
+    this.ledger.shrink(storedPosition, nowNs, others);
+    for (let left = this.recent.generationsBeyond(rows); left > 0; left--) this.rotate(storedPosition);
+    this.recent.dropFilters(others);
+    const componentsMax = this.limits.componentsMax * others;
     if (this.components.size > componentsMax)
       this.dropComponents(storedPosition, this.components.size - (componentsMax * 7) / 8);
     else this.dropQuiet(storedPosition, nowNs);

@@ -92,7 +92,7 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
   const memory = new MemoryWatch(config.memoryBudgetBytes);
   const collector = await openCollector({
     ...{ config, store, ...hooksOf(log) },
-    isTight: () => memory.isTight,
+    strain: () => memory.strain,
     listeners: [commands.listener],
     wrapStore: times.wrap,
   });

@@ -6,7 +6,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { nodeFiles } from "#base/files.ts";
 import { keepAlive } from "#base/keep-alive.ts";
-import { shareMemory } from "#config/memory-shares.ts";
+import { type Strain, shareMemory } from "#config/memory-shares.ts";
 import type { Config } from "#config/settings.ts";
 import { ProtocolApplier } from "#intake/applier.ts";
 import { deletedBy, toChangeInput } from "#intake/changes.ts";
@@ -46,15 +46,15 @@ import { RowsInUse } from "./rows-in-use.ts";
 import { StateVersions } from "./state-versions.ts";
 import { createEndless, createPatience, meetStore, none, type Patience } from "./store-meeting.ts";
 import { UnstoredState } from "./unstored-state.ts";
-import { watchForQuiet } from "./watch-for-quiet.ts";
+import { letGo, watchForQuiet } from "./watch-for-quiet.ts";
 
 export interface CollectorOptions {
   readonly config: Config;
   readonly store: StoreAddress;
   /** Wraps the store before it is used, to measure its calls. */
   readonly wrapStore?: (store: Store) => Store;
-  /** The process holds about as much memory as it may. */
-  isTight?(): boolean;
+  /** How near the process is to the memory that it may hold. */
+  strain?(): Strain;
   /** What intake may remember; tests set it to prove that forgetting is invisible. */
   readonly intakeLimits?: IntakeLimits;
   /** Called for every input after it was applied, in order, including those of the recovery. */
@@ -77,6 +77,8 @@ const mebibyte = 1024 * 1024;
 /** At full speed: what has gathered so much need not wait for more, which only the last rows would wait for in the end. */
 const planBytes = { planBytesEnough: 48 * mebibyte, planBytesMax: 96 * mebibyte };
 /** What a start waits for a store elsewhere, in all. */
+/** Of the rows that may wait for the store. */
+const pendingShares: Record<Strain, number> = { none: 1, tight: 1 / 2, over: 1 / 4 };
 const storeWaitMs = 10_000;
 type StoredListener = (to: number, batches: readonly Batch[]) => void;
 
@@ -96,6 +98,8 @@ export interface Collector {
   readonly versions: StateVersions;
   readonly unstored: UnstoredState;
   readonly byKey: ByKey;
+  /** How near the process is to the memory that it may hold. */
+  strain(): Strain;
   /** Tells whoever runs the server of something that failed and stops nothing else. */
   tell(message: string, cause: unknown): void;
   /** Called for every input after it was applied, in order. */
@@ -162,7 +166,7 @@ async function openWithStore(
   const damage = new JournalDamage(journal, storedTo);
   const durable = journal.state().nextPosition - 1;
   let closing = false;
-  const isClosing = (): boolean => closing;
+  const isClosing = () => closing;
   const met = await meetStore(store, { dataDir, position: durable }, patience, { onTrouble: tell, isClosing });
   const isFresh = isNothingStored(met, left);
   steps.end("schema");
@@ -175,8 +179,7 @@ async function openWithStore(
   const onStored: StoredListener = (to, batches) => {
     for (const each of [met.notes, unstored, byKey]) each.stored(to);
     for (const listener of storedListeners) listener(to, batches);
-    rowsInUse.stored(to);
-    applier.shrink(to, sequencer.position.applied);
+    letGo({ hub, rowsInUse, applier }, to, sequencer.position.applied, strainOf(options));
   };
   const rowsInUse = new RowsInUse(storedTo);
   const setAside = new SetAside(dataDir, { files: nodeFiles, protocolOf: protocolOfInput, onTrouble: tell });
@@ -222,7 +225,7 @@ async function openWithStore(
   const collector = assemble({
     ...{ id, store, blobs, journal, writer, sequencer, applier, hub, setAside, damage, versions, unstored, byKey },
     ...{ listeners, storedListeners, notes: met.notes, rowsInUse, onClose, closeStore, tell },
-    ...{ joined: joined.promise, patience: met.later === null ? patience : none },
+    ...{ joined: joined.promise, patience: met.later === null ? patience : none, strain: () => strainOf(options) },
   });
   const begun = begin(collector, { met, left, steps, isClosing, onJoined: () => joined.resolve() }, options);
   if (met.later !== null || (await patience.within(begun)) === "late") begun.catch(onFatal);
@@ -286,6 +289,10 @@ function createApplier(
   });
 }
 
+function strainOf({ strain }: CollectorOptions): Strain {
+  return strain?.() ?? "none";
+}
+
 function writerOptions(
   options: CollectorOptions,
   tokenPrefix: string,
@@ -299,7 +306,7 @@ function writerOptions(
     steadyLingerMs,
     ...planBytes,
     pendingBytesMax: shareMemory(options.config.memoryBudgetBytes).pendingBytes,
-    isTight: options.isTight ?? (() => false),
+    pendingShare: () => pendingShares[strainOf(options)],
     onStored(to: number, batches: readonly Batch[]) {
       hooks.onStored(to, batches);
       journal

@@ -6,13 +6,14 @@ import { keepFreeBytes, keptFreeBytesUsual } from "#base/array-pool.ts";
 import { collectBeside, collectYoung } from "#base/give-back.ts";
 import { Marking } from "#base/marking.ts";
 import { nextTurn } from "#base/turns.ts";
+import type { Strain } from "#config/memory-shares.ts";
 
 const lookMs = 100;
 /** What may pass beside the heap until the young are collected: before the runtime looks through the whole heap for it. */
 const passedBytesMax = 24 * 1024 * 1024;
-/** Of the budget: where it begins to be tight, and where that is over. */
-const tightShare = 7 / 8;
-const easyShare = 13 / 16;
+/** Of the budget: where a strain begins, and where it has ended. */
+const tight = { from: 7 / 8, to: 13 / 16 };
+const over = { from: 1, to: 15 / 16 };
 /** Of the budget: from there on the runtime looks for garbage whenever the process has grown, for it takes no notice of pools. */
 const collectedShare = 3 / 4;
 /** What it grows by, of the budget, and how often at most. */
@@ -36,8 +37,8 @@ function readHeld(): Held | null {
 }
 
 export class MemoryWatch {
-  /** The process holds nearly as much as it may: less should wait in memory. */
-  isTight = false;
+  /** The nearer the process is to what it may hold, the less should be kept in memory. */
+  strain: Strain = "none";
   private readonly budgetBytes: number;
   private readonly read: () => Held | null;
   private readonly marking: Pick<Marking, "isUnderWay" | "close">;
@@ -65,9 +66,7 @@ export class MemoryWatch {
     const held = this.read();
     if (held === null) return;
     const { rss, arrayBuffers } = held;
-    const isTight = rss > this.budgetBytes * (this.isTight ? easyShare : tightShare);
-    if (isTight !== this.isTight) keepFreeBytes(isTight ? this.budgetBytes * tightFreeShare : keptFreeBytesUsual);
-    this.isTight = isTight;
+    this.noteStrain(rss / this.budgetBytes);
     this.leastRss = Math.min(this.leastRss, rss);
     const isGrown = rss - this.leastRss > this.budgetBytes * grownShare;
     if (isGrown && rss > this.budgetBytes * collectedShare) this.collectOld(rss);
@@ -75,6 +74,14 @@ export class MemoryWatch {
     if (arrayBuffers - this.leastBytes < passedBytesMax || this.isInLine) return;
     this.isInLine = true;
     void nextTurn().then(() => this.collect());
+  }
+
+  private noteStrain(share: number): void {
+    const wasTight = this.strain !== "none";
+    const isTight = share > (wasTight ? tight.to : tight.from);
+    const isOver = share > (this.strain === "over" ? over.to : over.from);
+    this.strain = isOver ? "over" : isTight ? "tight" : "none";
+    if (isTight !== wasTight) keepFreeBytes(isTight ? this.budgetBytes * tightFreeShare : keptFreeBytesUsual);
   }
 
   /** In a turn of its own: what a turn before it made the runtime begin is known by then. */

@@ -1,6 +1,7 @@
 // At full speed the server holds more than a quiet one needs: groups, rows for late subscribers, freed memory.
 
 import { giveBackMemory } from "#base/give-back.ts";
+import type { Strain } from "#config/memory-shares.ts";
 import type { ProtocolApplier } from "#intake/applier.ts";
 import type { LiveHub } from "#live/hub.ts";
 import type { StoreWriter } from "#store/writer/writer.ts";
@@ -17,6 +18,19 @@ interface Holders {
   readonly writer: StoreWriter;
   readonly hub: LiveHub;
   readonly rowsInUse: RowsInUse;
+}
+
+/** Lets go of what is stored, up to `stored`, and need not be held: of more, the shorter memory is. */
+export function letGo(
+  { hub, rowsInUse, applier }: Pick<Holders, "hub" | "rowsInUse" | "applier">,
+  stored: number,
+  applied: number,
+  strain: Strain,
+): void {
+  if (strain !== "none") hub.rest();
+  rowsInUse.forgotten(hub.keptFrom - 1);
+  rowsInUse.stored(stored);
+  applier.shrink(stored, applied, strain === "none" ? "limits" : "tight");
 }
 
 /** Drops what a quiet server need not hold, when nothing has arrived for a while. */

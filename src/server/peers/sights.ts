@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { Bus } from "#bus/bus.ts";
 import type { Peers } from "#bus/peers.ts";
 import type { RunId, Workspace } from "#model/names.ts";
-import type { ForeignSight } from "#watch/watcher.ts";
+import type { ForeignSight } from "#watch/firing.ts";
 
 export interface Sights {
   /** Without the bus each collector decides for itself. */

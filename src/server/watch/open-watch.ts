@@ -162,6 +162,7 @@ function createWatcher(
     sources: context.sources,
     book: context.rules,
     deliveries,
+    isTight: () => collector.strain() !== "none",
     firings: { store: context.sources.store, unstored: () => collector.unstored.of("firings").map(({ row }) => row) },
     nowNs,
     head: () => context.head(),

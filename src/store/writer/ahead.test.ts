@@ -80,7 +80,7 @@ async function createWriter(gate: Gate, options: Partial<WriterOptions> = {}, bl
       planBytesEnough: large,
       planBytesMax: 1500,
       pendingBytesMax: 1_000_000,
-      isTight: () => false,
+      pendingShare: () => 1,
       refusedRetryMs: 1,
       onStored: () => undefined,
       onTrouble: () => undefined,
@@ -204,14 +204,14 @@ it("gathers what comes little by little until the plan ahead of it is stored, al
 
 it("makes no plan ahead for whose blocks there is no memory", async () => {
   const gate = new Gate("server");
-  let isTight = true;
-  const { writer } = await createWriter(gate, { pendingBytesMax: 6000, isTight: () => isTight });
+  let share = 0.5;
+  const { writer } = await createWriter(gate, { pendingBytesMax: 6000, pendingShare: () => share });
   writer.add(batchAt(1));
   writer.add(batchAt(2));
   await eventually(() => gate.offered).toHaveLength(1);
   await settle();
   expect(await plansIn(dir)).toEqual(["1"]);
-  isTight = false;
+  share = 1;
   // The writer looks again when something comes.
   writer.add(batchAt(3));
   await eventually(() => plansIn(dir)).toEqual(["1", "2"]);
@@ -288,7 +288,7 @@ function createPicky(outbox: Outbox, gate: Gate, bad: number, onAsked: (stored: 
     },
     {
       ...{ tokenPrefix: "c", lingerMs: 1, steadyLingerMs: 1 },
-      ...{ planBytesEnough: large, planBytesMax: 1500, pendingBytesMax: 1_000_000, isTight: () => false },
+      ...{ planBytesEnough: large, planBytesMax: 1500, pendingBytesMax: 1_000_000, pendingShare: () => 1 },
       onStored: () => undefined,
       onTrouble: (cause) => expect.unreachable(String(cause)),
       onLateRetry: ({ token }) => expect.unreachable(token),

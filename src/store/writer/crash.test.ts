@@ -159,7 +159,7 @@ async function live(world: World, life: Life): Promise<"stored" | "killed"> {
       planBytesEnough: 1000,
       planBytesMax: 2000,
       pendingBytesMax: 100 * 1024 * 1024,
-      isTight: () => false,
+      pendingShare: () => 1,
       onStored: (to) => {
         world.storedTo = to;
       },

@@ -53,7 +53,7 @@ function createTroubled(
       planBytesEnough: 150,
       planBytesMax: 150,
       pendingBytesMax: 1000,
-      isTight: () => false,
+      pendingShare: () => 1,
       refusedRetryMs: 5,
       onStored: () => undefined,
       onTrouble: (error) => troubles.push((error as Error).message),
@@ -236,11 +236,11 @@ it("counts the blocks of the plan that it sends beside the rows that it holds", 
 });
 
 it("has room for half as much while the memory of the process is tight", async () => {
-  let isTight = false;
-  const { writer } = createTroubled({ isPassing: true }, { isTight: () => isTight });
+  let share = 1;
+  const { writer } = createTroubled({ isPassing: true }, { pendingShare: () => share });
   writer.add({ ...batchAt(1), bytes: 400 });
   expect(writer.hasRoom()).toBe(true);
-  isTight = true;
+  share = 0.5;
   expect(writer.hasRoom()).toBe(false);
   await writer.storedUpTo(1);
   expect(writer.hasRoom()).toBe(true);

@@ -24,8 +24,8 @@ export interface WriterOptions extends Lingering {
   readonly planBytesEnough: number;
   readonly planBytesMax: number;
   readonly pendingBytesMax: number;
-  /** The process holds about as much memory as it may: then half as much waits here. */
-  isTight(): boolean;
+  /** Of that, how much may wait now: the less, the nearer the process is to the memory that it may hold. */
+  pendingShare(): number;
   /** When a block that the store refuses is offered again: what it lacks (a right, a column, a disk) may come. */
   readonly refusedRetryMs?: number;
   /** After so long a store that others write to may have forgotten a block's token. */
@@ -140,8 +140,8 @@ export class StoreWriter {
   }
 
   private get roomBytes(): number {
-    const { pendingBytesMax, isTight } = this.options;
-    return (isTight() ? pendingBytesMax / 2 : pendingBytesMax) - this.pendingBytes;
+    const { pendingBytesMax, pendingShare } = this.options;
+    return pendingBytesMax * pendingShare() - this.pendingBytes;
   }
 
   /** Of how many rows the blocks can be made ahead. */
