@@ -1,8 +1,8 @@
 // How the one budget of memory is shared. Each share bounds what its owner holds, counted as it lies in memory; the
 // runtime and what passes through take the rest.
 
-/** How near the process is to its budget: "over" once it holds more. */
-export type Strain = "none" | "tight" | "over";
+/** How near the process is to its budget. */
+export type Strain = "none" | "tight" | "full";
 
 export function shareMemory(budgetBytes: number) {
   const part = (share: number): number => Math.floor(budgetBytes * share);

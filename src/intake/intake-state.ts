@@ -27,11 +27,12 @@ export const defaultIntakeLimits: IntakeLimits = {
 };
 
 /** How much is dropped: down to the limits, to what is kept while memory is short, to what a quiet server holds, or all. */
-export type ShrinkTo = "limits" | "tight" | "rest" | "nothing";
+export type ShrinkTo = "limits" | "tight" | "full" | "rest" | "nothing";
 /** Whoever goes on sending names rows of the last seconds, so a server that is short of memory does without others. */
 const keptShares: Record<ShrinkTo, KeptShares> = {
   limits: { rows: 1, others: 1 },
   tight: { rows: 1, others: 1 / 2 },
+  full: { rows: 1, others: 1 / 4 },
   rest: { rows: 1 / 4, others: 1 / 4 },
   nothing: { rows: 0, others: 0 },
 };

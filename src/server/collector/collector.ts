@@ -78,7 +78,7 @@ const mebibyte = 1024 * 1024;
 const planBytes = { planBytesEnough: 48 * mebibyte, planBytesMax: 96 * mebibyte };
 /** What a start waits for a store elsewhere, in all. */
 /** Of the rows that may wait for the store. */
-const pendingShares: Record<Strain, number> = { none: 1, tight: 1 / 2, over: 1 / 4 };
+const pendingShares: Record<Strain, number> = { none: 1, tight: 1 / 2, full: 1 / 4 };
 const storeWaitMs = 10_000;
 type StoredListener = (to: number, batches: readonly Batch[]) => void;
 

@@ -11,9 +11,9 @@ import type { Strain } from "#config/memory-shares.ts";
 const lookMs = 100;
 /** What may pass beside the heap until the young are collected: before the runtime looks through the whole heap for it. */
 const passedBytesMax = 24 * 1024 * 1024;
-/** Of the budget: where a strain begins, and where it has ended. */
+/** Of the budget: where a strain begins, and where it has ended. Before it is reached, for memory comes and goes by a tenth. */
 const tight = { from: 7 / 8, to: 13 / 16 };
-const over = { from: 1, to: 15 / 16 };
+const full = { from: 15 / 16, to: 29 / 32 };
 /** Of the budget: from there on the runtime looks for garbage whenever the process has grown, for it takes no notice of pools. */
 const collectedShare = 3 / 4;
 /** What it grows by, of the budget, and how often at most. */
@@ -79,8 +79,8 @@ export class MemoryWatch {
   private noteStrain(share: number): void {
     const wasTight = this.strain !== "none";
     const isTight = share > (wasTight ? tight.to : tight.from);
-    const isOver = share > (this.strain === "over" ? over.to : over.from);
-    this.strain = isOver ? "over" : isTight ? "tight" : "none";
+    const isFull = share > (this.strain === "full" ? full.to : full.from);
+    this.strain = isFull ? "full" : isTight ? "tight" : "none";
     if (isTight !== wasTight) keepFreeBytes(isTight ? this.budgetBytes * tightFreeShare : keptFreeBytesUsual);
   }
 

@@ -30,7 +30,7 @@ export function letGo(
   if (strain !== "none") hub.rest();
   rowsInUse.forgotten(hub.keptFrom - 1);
   rowsInUse.stored(stored);
-  applier.shrink(stored, applied, strain === "none" ? "limits" : "tight");
+  applier.shrink(stored, applied, strain === "none" ? "limits" : strain);
 }
 
 /** Drops what a quiet server need not hold, when nothing has arrived for a while. */
