@@ -1,5 +1,6 @@
 // Messages about firings, until somebody has taken them. Each is a row before it is sent, so that a restart loses none;
-// one that may have been taken is sent again rather than not at all, with the same id.
+// one that may have been taken is sent again rather than not at all, with the same id. A target gets one at a time, the
+// oldest first, and no target waits for another.
 
 import { setTimeout as wait } from "node:timers/promises";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
@@ -27,10 +28,14 @@ interface Queued {
   row: DeliveryRow;
   readonly firing: Firing;
   readonly runName: string;
+  /** The target, the rule and the run. */
+  readonly about: string;
 }
 
 const sendMs = 15_000;
 const closeMs = 2000;
+/** Targets that are sent to at the same time. */
+const sendingMax = 64;
 const backOffMs = 5_000;
 const backOffMsMax = 3_600_000;
 /** About a day. */
@@ -39,8 +44,9 @@ const attemptsMax = 30;
 export class Deliveries {
   private readonly ports: DeliveryPorts;
   private readonly queued = new Map<string, Queued>();
+  /** By target. */
+  private readonly sending = new Map<string, Promise<void>>();
   private timer: NodeJS.Timeout | undefined;
-  private turn: Promise<void> = Promise.resolve();
   private isClosed = false;
 
   constructor(ports: DeliveryPorts) {
@@ -68,7 +74,10 @@ export class Deliveries {
   }
 
   queue(rows: readonly DeliveryRow[], firing: Firing, runName: string): void {
-    for (const row of rows) this.queued.set(row.delivery_id, { row, firing, runName });
+    for (const row of rows) {
+      const about = JSON.stringify([row.target, firing.workspace, firing.rule, firing.runId]);
+      this.queued.set(row.delivery_id, { row, firing, runName, about });
+    }
     this.plan();
   }
 
@@ -76,27 +85,49 @@ export class Deliveries {
   async close(): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.timer);
-    await Promise.race([this.turn, wait(closeMs, undefined, { ref: false })]);
+    const underWay = Promise.all(this.sending.values());
+    await Promise.race([underWay, wait(closeMs, undefined, { ref: false })]);
   }
 
+  /** Sends what is due, and looks again when more is. */
   private plan(): void {
     clearTimeout(this.timer);
-    if (this.isClosed || this.queued.size === 0) return;
-    const next = [...this.queued.values()].reduce(
-      (least, { row }) => (row.next_ns < least ? row.next_ns : least),
-      2n ** 62n,
-    );
-    const waitMs = Math.min(backOffMsMax, Math.max(0, Number((next - this.ports.nowNs()) / 1_000_000n)));
-    this.timer = setTimeout(() => {
-      this.turn = this.turn.then(() => this.sendDue()).finally(() => this.plan());
-    }, waitMs);
+    if (this.isClosed) return;
+    const waiting = this.readyToSend();
+    const nowNs = this.ports.nowNs();
+    let nextNs = 2n ** 62n;
+    for (const one of waiting) {
+      const { target, next_ns } = one.row;
+      // The end of what is under way is the next occasion for the others.
+      if (this.sending.has(target) || this.sending.size >= sendingMax) continue;
+      if (next_ns <= nowNs) this.start(one);
+      else if (next_ns < nextNs) nextNs = next_ns;
+    }
+    if (nextNs === 2n ** 62n) return;
+    const waitMs = Math.min(backOffMsMax, Math.max(0, Number((nextNs - nowNs) / 1_000_000n)));
+    this.timer = setTimeout(() => this.plan(), waitMs);
     this.timer.unref();
   }
 
-  private async sendDue(): Promise<void> {
-    const nowNs = this.ports.nowNs();
-    const due = [...this.queued.values()].filter(({ row }) => row.next_ns <= nowNs);
-    await Promise.all(due.map((one) => this.sendOne(one)));
+  /**
+   * Of the messages to a target about one rule and run the first: that it is resolved must not arrive before it fired. One that
+   * was put off does not hold up messages about anything else.
+   */
+  private readyToSend(): Queued[] {
+    const first = new Map<string, Queued>();
+    for (const one of this.queued.values()) {
+      if (!first.has(one.about)) first.set(one.about, one);
+    }
+    return [...first.values()];
+  }
+
+  private start(queued: Queued): void {
+    const { target } = queued.row;
+    const sent = this.sendOne(queued).finally(() => {
+      this.sending.delete(target);
+      this.plan();
+    });
+    this.sending.set(target, sent);
   }
 
   private async sendOne(queued: Queued): Promise<void> {

@@ -32,12 +32,13 @@ export function readArmedFirings(store: Store, sinceNs: bigint): Promise<StateRo
 }
 
 export function readFiringsById(store: Store, ids: readonly string[]): Promise<StateRow<"firings">[]> {
-  return readStateRows(store, "firings", "WHERE firing_id IN {ids:Array(String)}", { ids });
+  return readStateRows(store, "firings", "WHERE firing_id IN {ids:Array(String)} ORDER BY fired_ns", { ids });
 }
 
-/** Messages that a collector has still to send. */
+/** Messages that a collector has still to send; those of a firing before those of its end. */
 export function readQueuedDeliveries(store: Store, collector: string): Promise<StateRow<"deliveries">[]> {
-  return readStateRows(store, "deliveries", "WHERE state = 'queued' AND collector = {collector:String}", { collector });
+  const which = "WHERE state = 'queued' AND collector = {collector:String} ORDER BY delivery_id";
+  return readStateRows(store, "deliveries", which, { collector });
 }
 
 export function readDeliveries(store: Store, firings: readonly string[]): Promise<StateRow<"deliveries">[]> {
