@@ -14,6 +14,7 @@ import { createLog } from "#server/log.ts";
 import { StoreOutage } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
 import * as fixture from "#wire/otlp/fixture.testing.ts";
+import { encodeResponse } from "#wire/otlp/reply.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
@@ -202,6 +203,34 @@ test("forwards what is stored while the receiver is there, and catches up after 
     await sender.remove();
     gate.server.close();
     await receiver.remove();
+  }
+});
+
+test("tells what a receiver did not take of what it was sent, and sends nothing of it again", async () => {
+  await fillMixed(walk);
+  const asked: string[] = [];
+  const receiver = createServer((request, response) => {
+    asked.push(request.url ?? "");
+    const answer = encodeResponse("json", "logs", request.url === "/v1/logs" ? 2 : 0, "no logs of strangers");
+    request.resume().on("end", () => response.setHeader("content-type", "application/json").end(answer));
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  const sender = await createTestApp({ forwardOtlpUrl: url });
+  try {
+    const { code, out, err } = await runInTest(["export", "mixed", "--server", walk.app.url, "--to", url]);
+    const sent = asked.length;
+    expect([code, out]).toEqual([1, expect.stringContaining(`${sent} requests sent`)]);
+    expect(err).toContain(`${url} did not take 2 log records: no logs of strangers`);
+    expect(err).toContain("2 records of what was sent were rejected");
+    expect(asked.toSorted()).toEqual(["/v1/logs", "/v1/metrics", "/v1/traces"]);
+    await fillMixed(sender);
+    await eventually(async () =>
+      JSON.stringify((await sender.get("/readyz")).body).includes("records were rejected where they were forwarded to"),
+    );
+  } finally {
+    await sender.remove();
+    receiver.close();
   }
 });
 

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import { postRequest } from "./post-request.ts";
+import { type Encoding, encodeResponse, mediaOf } from "#wire/otlp/reply.ts";
+import { postRequest, sayPartial } from "./post-request.ts";
 
 const request = { signal: "traces", body: new Uint8Array([1]) } as const;
 const closers: (() => void)[] = [];
@@ -24,7 +25,7 @@ async function serve(answer: (asked: IncomingMessage, reply: ServerResponse) => 
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
 }
 
-function send(url: string, attemptsMax = 1): Promise<void> {
+function send(url: string, attemptsMax = 1): ReturnType<typeof postRequest> {
   const signal = new AbortController().signal;
   return postRequest({ url, headers: { "x-key": "k" } }, request, { signal, attemptsMax });
 }
@@ -60,4 +61,33 @@ it("waits a moment when the receiver asks for no wait or one in the past", async
     await expect(send(receiver.url, 2)).rejects.toThrow("answered 429");
     expect(performance.now() - start).toBeGreaterThan(400);
   }
+});
+
+it("gives what the receiver did not take of a request, in its own words, and sends nothing again", async () => {
+  for (const encoding of ["json", "protobuf"] satisfies Encoding[]) {
+    const receiver = await serve((_, reply) =>
+      reply
+        .writeHead(200, { "content-type": `${mediaOf[encoding]}; charset=utf-8` })
+        .end(encodeResponse(encoding, "traces", 2, "no room\nleft")),
+    );
+    const partial = await send(receiver.url, 3);
+    expect([encoding, partial]).toEqual([encoding, { rejected: 2, message: "no room left" }]);
+    expect(receiver.seen).toHaveLength(1);
+  }
+  const to = { url: "http://r", headers: {} };
+  expect(sayPartial(to, "traces", { rejected: 2, message: "no room" })).toBe("http://r did not take 2 spans: no room");
+  expect(sayPartial(to, "logs", { rejected: 1, message: "" })).toBe("http://r did not take 1 log record");
+  expect(sayPartial(to, "metrics", { rejected: 0, message: "old" })).toBe("http://r warns: old");
+});
+
+it("reads no more of an answer than it can use", async () => {
+  const receiver = await serve((_, reply) => {
+    reply.writeHead(200);
+    const more = () => {
+      while (!reply.destroyed && reply.write(Buffer.alloc(65_536, "x")));
+    };
+    reply.on("drain", more).on("error", () => undefined);
+    more();
+  });
+  expect(await send(receiver.url)).toBeNull();
 });

@@ -4,6 +4,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { joinBytes } from "#base/join-bytes.ts";
+import { decodeResponse, mediaOf, type PartialSuccess } from "#wire/otlp/reply.ts";
+import type { Signal } from "#wire/otlp/schema.ts";
 import type { OtlpRequest } from "./export-requests.ts";
 
 const gzipBytes = promisify(gzip);
@@ -33,19 +36,39 @@ export class RequestRefused extends Error {
   }
 }
 
+const recordsOf: Readonly<Record<Signal, string>> = { traces: "span", metrics: "data point", logs: "log record" };
+
+/** For people; the receiver's own words are at the end. */
+export function sayPartial({ url }: Receiver, signal: Signal, { rejected, message }: PartialSuccess): string {
+  if (rejected === 0) return `${url} warns: ${message}`;
+  const records = `${rejected} ${recordsOf[signal]}${rejected === 1 ? "" : "s"}`;
+  return `${url} did not take ${records}${message === "" ? "" : `: ${message}`}`;
+}
+
 /** As the specification lists them. Exporters retry others too, without a guarantee. */
 const retryable: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 const firstWaitMs = 500;
 const waitMsMax = 30_000;
 const timeoutMs = 30_000;
 const redirectsMax = 3;
+/** Of an answer; the rest is not read. */
+const answerBytesMax = 64 * 1024;
 
-export async function postRequest(receiver: Receiver, request: OtlpRequest, options: PostOptions): Promise<void> {
+/**
+ * What the receiver has to say about a request that it took; null when it took all of it. What it rejected is not sent
+ * again, as the specification asks.
+ */
+export async function postRequest(
+  receiver: Receiver,
+  request: OtlpRequest,
+  options: PostOptions,
+): Promise<PartialSuccess | null> {
   const url = `${receiver.url.replace(/\/+$/, "")}/v1/${request.signal}`;
   const body = await gzipBytes(request.body);
   for (let attempt = 1; ; attempt++) {
-    const failed = await tryOnce(url, receiver.headers, body, options.signal);
-    if (failed === null) return;
+    const answer = await tryOnce(url, receiver.headers, body, options.signal);
+    if ("ok" in answer) return toPartialSuccess(request.signal, answer);
+    const failed = answer;
     options.signal.throwIfAborted();
     if (attempt === options.attemptsMax) throw new Error(failed.reason);
     const waitMs = failed.afterMs ?? Math.min(waitMsMax, firstWaitMs * 2 ** (attempt - 1));
@@ -54,7 +77,23 @@ export async function postRequest(receiver: Receiver, request: OtlpRequest, opti
   }
 }
 
-async function tryOnce(url: string, headers: Receiver["headers"], body: Uint8Array, signal: AbortSignal) {
+interface Taken {
+  readonly ok: true;
+  readonly media: string;
+  readonly bytes: Uint8Array;
+}
+
+interface Failed {
+  readonly reason: string;
+  readonly afterMs?: number;
+}
+
+async function tryOnce(
+  url: string,
+  headers: Receiver["headers"],
+  body: Uint8Array,
+  signal: AbortSignal,
+): Promise<Taken | Failed> {
   let answer: Response;
   try {
     answer = await post(url, headers, body, signal);
@@ -62,12 +101,15 @@ async function tryOnce(url: string, headers: Receiver["headers"], body: Uint8Arr
     const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
     return { reason: `${url}: ${cause?.code ?? cause?.message ?? message}` };
   }
-  const text = toPlain(await answer.text().catch(() => ""));
-  if (answer.ok) return null;
+  const bytes = await readStart(answer);
+  // An answer without its type is in the encoding of what was sent.
+  if (answer.ok) return { ok: true, media: answer.headers.get("content-type") ?? mediaOf.protobuf, bytes };
   const reason = `${url} answered ${answer.status}`;
   // The address is wrong, and what is sent may wait until somebody sets it right.
   if (isRedirect(answer)) return { reason: `${reason}, a redirect to ${answer.headers.get("location") ?? "nowhere"}` };
-  if (!retryable.has(answer.status)) throw new RequestRefused(answer.status, url, text);
+  if (!retryable.has(answer.status)) {
+    throw new RequestRefused(answer.status, url, toPlain(Buffer.from(bytes).toString()));
+  }
   const after = Number(answer.headers.get("retry-after") ?? Number.NaN);
   return Number.isFinite(after)
     ? { reason, afterMs: Math.min(waitMsMax, Math.max(firstWaitMs, after * 1000)) }
@@ -103,6 +145,27 @@ async function post(
 
 function isRedirect({ status }: Response): boolean {
   return status >= 300 && status < 400;
+}
+
+/** As much as came; an answer that breaks off was one all the same. */
+async function readStart({ body }: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body ?? []) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > answerBytesMax) break;
+    }
+  } catch {}
+  return joinBytes(chunks);
+}
+
+function toPartialSuccess(signal: Signal, { media, bytes }: Taken): PartialSuccess | null {
+  const [type = ""] = media.split(";");
+  const encoding = (["json", "protobuf"] as const).find((one) => mediaOf[one] === type.trim().toLowerCase());
+  const partial = encoding === undefined ? null : decodeResponse(encoding, signal, bytes);
+  return partial && { ...partial, message: partial.message.replaceAll(/\p{Cc}+/gu, " ").trim().slice(0, 300) };
 }
 
 /** What of an answer people can read. */

@@ -7,7 +7,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createBuilders, finish, type OtlpRequest, toRequests } from "#archive/otlp/export-requests.ts";
-import { postRequest, type Receiver, RequestRefused } from "#archive/otlp/post-request.ts";
+import { postRequest, type Receiver, RequestRefused, sayPartial } from "#archive/otlp/post-request.ts";
 import { OtlpConverter } from "#archive/otlp/to-otlp.ts";
 import { readDurableText, writeDurableText } from "#base/durable-file.ts";
 import type { Collector } from "#server/collector/collector.ts";
@@ -56,6 +56,8 @@ export class Forwarder {
   private to: number;
   private trouble = "";
   private refused = 0;
+  /** Records of requests that were taken otherwise. */
+  private rejected = 0;
   private running: Promise<void> | null = null;
 
   constructor(options: ForwardOptions, path: string, position: number) {
@@ -85,6 +87,7 @@ export class Forwarder {
     return [
       ...(this.trouble === "" ? [] : [`${waiting} records wait to be forwarded: ${this.trouble}.`]),
       ...(this.refused === 0 ? [] : [`${this.refused} requests were refused where they were forwarded to.`]),
+      ...(this.rejected === 0 ? [] : [`${this.rejected} records were rejected where they were forwarded to.`]),
     ];
   }
 
@@ -147,9 +150,13 @@ export class Forwarder {
   private async post(request: OtlpRequest): Promise<void> {
     const { receiver, log } = this.options;
     try {
-      await postRequest(receiver, request, { signal: this.stop.signal, onRetry: (reason) => this.say(reason) });
+      const ask = { signal: this.stop.signal, onRetry: (reason: string) => this.say(reason) };
+      const partial = await postRequest(receiver, request, ask);
       if (this.trouble !== "") log.info({ url: receiver.url }, "forwarding goes on");
       this.trouble = "";
+      if (partial === null) return;
+      this.rejected += partial.rejected;
+      log.warn({ rejected: partial.rejected }, sayPartial(receiver, request.signal, partial));
     } catch (error) {
       if (!(error instanceof RequestRefused)) throw error;
       // Sending it again would be refused again; what it holds is stored here all the same.

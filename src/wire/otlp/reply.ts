@@ -1,7 +1,9 @@
 // Answers in the encoding of the request: Export…ServiceResponse, with a partial success when records were rejected, and
 // google.rpc.Status for a request that is refused. An answer without anything to say is no bytes, or `{}`.
 
+import { isObject } from "#base/json/value.ts";
 import { ProtoWriter } from "./proto-writer.ts";
+import { ProtoReader, wireType } from "./protobuf.ts";
 import type { Signal } from "./schema.ts";
 
 export type Encoding = "protobuf" | "json";
@@ -31,6 +33,62 @@ export function encodeResponse(encoding: Encoding, signal: Signal, rejected: num
       if (message !== "") out.text(2, message);
     });
   return out.finish();
+}
+
+/** What a receiver did not take of a request that it did take; with none rejected the message is a warning. */
+export interface PartialSuccess {
+  readonly rejected: number;
+  readonly message: string;
+}
+
+/** Null when all was taken without a word, and when the answer is none of OTLP's. */
+export function decodeResponse(encoding: Encoding, signal: Signal, bytes: Uint8Array): PartialSuccess | null {
+  const { rejected, message } = encoding === "json" ? fromJsonAnswer(signal, bytes) : fromProtobufAnswer(bytes);
+  return rejected === 0 && message === "" ? null : { rejected, message };
+}
+
+const whole: PartialSuccess = { rejected: 0, message: "" };
+
+function fromJsonAnswer(signal: Signal, bytes: Uint8Array): PartialSuccess {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(Buffer.from(bytes).toString());
+  } catch {
+    return whole;
+  }
+  const partial = memberOf(answer, "partialSuccess");
+  const message = memberOf(partial, "errorMessage");
+  const rejected = Number(memberOf(partial, rejectedName[signal]) ?? 0);
+  return {
+    rejected: Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0,
+    message: typeof message === "string" ? message : "",
+  };
+}
+
+/** Readers of JSON for protobuf take a field by either of its names. */
+function memberOf(value: unknown, name: string): unknown {
+  if (!isObject(value)) return undefined;
+  return value[name] ?? value[name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)];
+}
+
+function fromProtobufAnswer(bytes: Uint8Array): PartialSuccess {
+  const reader = new ProtoReader(bytes);
+  let partial = whole;
+  while (reader.next(bytes.length)) {
+    if (reader.field === 1 && reader.wire === wireType.bytes) partial = readPartial(reader, reader.enter());
+  }
+  return reader.bad ? whole : partial;
+}
+
+function readPartial(reader: ProtoReader, end: number): PartialSuccess {
+  let { rejected, message } = whole;
+  while (reader.next(end)) {
+    const { field, wire, from, to } = reader;
+    // A negative number would be none of records.
+    if (field === 1 && wire === wireType.varint && reader.high < 2 ** 21) rejected = reader.number;
+    if (field === 2 && wire === wireType.bytes) message = Buffer.from(reader.bytes.subarray(from, to)).toString();
+  }
+  return { rejected, message };
 }
 
 /** Codes of gRPC, which google.rpc.Status shares. */
