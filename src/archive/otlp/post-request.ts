@@ -165,7 +165,15 @@ function toPartialSuccess(signal: Signal, { media, bytes }: Taken): PartialSucce
   const [type = ""] = media.split(";");
   const encoding = (["json", "protobuf"] as const).find((one) => mediaOf[one] === type.trim().toLowerCase());
   const partial = encoding === undefined ? null : decodeResponse(encoding, signal, bytes);
-  return partial && { ...partial, message: partial.message.replaceAll(/\p{Cc}+/gu, " ").trim().slice(0, 300) };
+  return (
+    partial && {
+      ...partial,
+      message: partial.message
+        .replaceAll(/\p{Cc}+/gu, " ")
+        .trim()
+        .slice(0, 300),
+    }
+  );
 }
 
 /** What of an answer people can read. */

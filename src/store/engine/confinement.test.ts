@@ -8,7 +8,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { createStore } from "#store/client.ts";
 import { askStore } from "../../../tests/support/ask-store.ts";
 import { makeDataDir } from "../../../tests/support/store-under-test.ts";
-import { type Confinement, engineEnvironment, findConfinement, weakerThan } from "./confinement.ts";
+import { type Confinement, engineEnvironment, findConfinement, mayBeOfFence, weakerThan } from "./confinement.ts";
 import { EngineSupervisor } from "./supervisor.ts";
 
 /** What this machine offers, and all that is weaker: a machine that offers nothing tests that the engine runs there. */
@@ -82,6 +82,20 @@ it("does not try again what the machine has refused an earlier engine", async ()
   onTestFinished(() => void unsubscribe("child_process", count));
   const { confinement } = await start();
   expect([confinement, tries]).toEqual([offered[0], 1]);
+});
+
+it.each([
+  [true, "Code: 76. DB::ErrnoException: Cannot open file /x: , errno: 13, strerror: Permission denied.", null],
+  [true, "filesystem error: in create_directories: Operation not permitted", null],
+  [true, "Error: EACCES: permission denied, open '/x'", null],
+  [true, "it ended with SIGSEGV", "SIGSEGV"],
+  [false, "Code: 76. DB::Exception: Cannot lock file /x. Another server instance is already running.", null],
+  [false, "Code: 75. DB::ErrnoException: Cannot write to file, errno: 28, strerror: No space left on device.", null],
+  [false, "it ended with SIGKILL", "SIGKILL"],
+  [false, "it ended with SIGABRT FATAL ERROR: JavaScript heap out of memory", "SIGABRT"],
+  [false, "it said nothing for 60 s", null],
+] as const)("a failure may come of the fence of files: %s, %s", (expected, words, crash) => {
+  expect(mayBeOfFence(words, crash)).toBe(expected);
 });
 
 it("is not told the server's secrets", async () => {

@@ -40,6 +40,16 @@ export function isRefusal(code: number | null): boolean {
   return code === 1 || code === 126 || code === 127;
 }
 
+/**
+ * Whether a failure of the engine itself may come of its fence of files: it was denied something, or broke without a word.
+ * A folder that is locked, a full disk or a lack of memory must not cost it the fence.
+ */
+export function mayBeOfFence(words: string, crash: NodeJS.Signals | null): boolean {
+  if (/permission denied|access to file denied|not permitted|\bE(?:ACCES|PERM|XDEV)\b|cross-device/i.test(words))
+    return true;
+  return crash !== null && crash !== "SIGKILL" && !/memory/i.test(words);
+}
+
 /** The strongest that this machine offers. */
 export async function findConfinement(): Promise<Confinement> {
   let confinement = strongest;

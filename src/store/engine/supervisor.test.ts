@@ -208,6 +208,20 @@ async function end(child: ChildProcess): Promise<void> {
   await ended;
 }
 
+/** A `setpriv` that takes the rules of a fence also where the system has none; what they keep out does not matter here. */
+function provideFence(folder: string): void {
+  const script = `#!/bin/sh
+    for word do
+      shift
+      case $word in --landlock-*) ;; *) set -- "$@" "$word" ;; esac
+    done
+    PATH=\${PATH#*:} exec setpriv "$@"
+  `;
+  writeFileSync(join(folder, "setpriv"), script, { mode: 0o755 });
+  vi.stubEnv("PATH", `${folder}:${process.env["PATH"]}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+}
+
 describe("the data folder", () => {
   it("belongs to one server: a second one is told whose it is", async () => {
     const { child, line } = await startOther(300);
@@ -273,6 +287,22 @@ describe("the data folder", () => {
     await supervisor.close();
   });
 
+  it("is waited for behind the fence that the engine has where nobody else does", async () => {
+    if ((await findConfinement()) === "none") return;
+    rmSync(join(dataDir, "engine", "owner.json"));
+    const folder = makeDataDir();
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    provideFence(folder);
+    const found = Promise.withResolvers<void>();
+    const onEngineText = (text: string): void => {
+      if (/\bCode: 76\b/.test(text)) found.resolve();
+    };
+    const starting = startAside({ dataDir, confinement: "files", folderWaitMs: 20_000, onEngineText });
+    await found.promise;
+    await store.close();
+    expect((await starting).confinement).toBe("files");
+  });
+
   it("is waited for longer while a command has opened it for itself", async () => {
     await store.close();
     store = await createStore({
@@ -288,12 +318,13 @@ describe("the data folder", () => {
     store = await createStore({ kind: "embedded", dataDir });
   });
 
-  it("is said to be damaged when it is, not taken", async () => {
+  it.each(["metadata", "status"])("is said to be damaged when it is, not taken (%s)", async (name) => {
     const folder = makeDataDir();
     mkdirSync(join(folder, "store"));
-    writeFileSync(join(folder, "store", "metadata"), "no folder");
+    if (name === "metadata") writeFileSync(join(folder, "store", name), "no folder");
+    else mkdirSync(join(folder, "store", name));
     const opening = createStore({ kind: "embedded", dataDir: folder });
-    await expect(opening).rejects.toMatchObject({ kind: "engine_down", message: expect.stringContaining("metadata") });
+    await expect(opening).rejects.toMatchObject({ kind: "engine_down", message: expect.stringContaining(name) });
     rmSync(folder, { recursive: true, force: true });
   });
 

@@ -6,7 +6,15 @@ import { existsSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { StoreOutage } from "#store/outage.ts";
-import { type Confinement, confine, engineEnvironment, isRefusal, strongest, weakerThan } from "./confinement.ts";
+import {
+  type Confinement,
+  confine,
+  engineEnvironment,
+  isRefusal,
+  mayBeOfFence,
+  strongest,
+  weakerThan,
+} from "./confinement.ts";
 import { fileRules } from "./file-rules.ts";
 import { giveWay } from "./give-way.ts";
 import type { EngineLoad, EngineOptions, FromEngine, ToEngine } from "./messages.ts";
@@ -161,11 +169,13 @@ export class EngineSupervisor {
     const silentMs = firstWordMs * 2 ** this.failedStarts;
     const patience = new AbortController();
     let isRefused = false;
+    let crash: NodeJS.Signals | null = null;
     const outcome = await new Promise<FromEngine>((resolve) => {
       const fail = (reason: string): void => resolve({ kind: "failed", reason });
       child.once("message", (message) => resolve(message as FromEngine));
       child.once("exit", (code, signal) => {
         isRefused = isRefusal(code);
+        crash = signal;
         fail(`it ended with ${signal ?? code}`);
       });
       child.once("error", (error) => {
@@ -178,21 +188,10 @@ export class EngineSupervisor {
       );
     });
     patience.abort();
-    // A system that keeps something the engine needs at a place of its own must not keep it from starting.
-    if (!isRefused && outcome.kind === "failed" && this.confinedBy.startsWith("files")) {
-      isRefused = true;
-      this.isUnfenced = true;
-    }
-    if (isRefused && !this.isOffered && this.confinedBy !== "none" && !this.closing) {
-      this.confinedBy = weakerThan(this.confinedBy);
-      return this.launch();
-    }
     if (outcome.kind !== "ready") {
       child.kill("SIGKILL");
       await closed;
-      // ClickHouse's code for a folder that another process has locked.
-      const isLocked = outcome.kind === "failed" && /\bCode: 76\b/.test(this.lastText);
-      return isLocked ? { kind: "taken", owner: findLiveOwner(this.options.dataDir, process.pid) } : outcome;
+      return this.afterFailure(outcome, isRefused, crash);
     }
     this.watch(child);
     this.isReady = true;
@@ -202,6 +201,24 @@ export class EngineSupervisor {
     if (this.givesWay) this.giveWay();
     this.ready.resolve();
     return outcome;
+  }
+
+  /** Tries again with weaker fences if they may be what it failed at; says whose the folder is if another process has it. */
+  private async afterFailure(
+    outcome: FromEngine,
+    isRefused: boolean,
+    crash: NodeJS.Signals | null,
+  ): Promise<FromEngine> {
+    if (outcome.kind !== "failed" || this.closing) return outcome;
+    if (isLock(this.lastText)) return { kind: "taken", owner: findLiveOwner(this.options.dataDir, process.pid) };
+    if (this.isOffered || this.confinedBy === "none") return outcome;
+    if (!isRefused) {
+      if (!this.confinedBy.startsWith("files") || !mayBeOfFence(`${outcome.reason} ${this.lastText}`, crash))
+        return outcome;
+      this.isUnfenced = true;
+    }
+    this.confinedBy = weakerThan(this.confinedBy);
+    return this.launch();
   }
 
   private watch(child: ChildProcess): void {
@@ -243,6 +260,11 @@ export class EngineSupervisor {
       await sleep(Math.min(backOffMsMax, 50 * 2 ** this.failedStarts), undefined, { ref: false });
     }
   }
+}
+
+/** ClickHouse has the same code for a folder that another process has locked and for a file that cannot be opened. */
+function isLock(text: string): boolean {
+  return /\bCode: 76\b.*Cannot lock file/.test(text);
 }
 
 async function end(child: ChildProcess, withinMs: number): Promise<void> {
