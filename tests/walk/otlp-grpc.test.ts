@@ -1,7 +1,10 @@
 // OTLP over gRPC: real HTTP/2 calls to the server's own port for it.
 
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { connect } from "node:http2";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as fixture from "#wire/otlp/fixture.testing.ts";
@@ -105,6 +108,38 @@ test("says what is wrong by a status, and goes on [OT-29]", async () => {
   });
   expect(await call(service("logs.v1.LogsService"), Buffer.from("x"), zipped, 1)).toMatchObject({ status: "3" });
   expect(await call(service("logs.v1.LogsService"), new Uint8Array(0))).toMatchObject(ok);
+});
+
+test("takes no message of a key that is revoked while it comes, and says so at once", async () => {
+  const owner = { authorization: `Bearer ${await readFile(join(walk.dataDir, "owner-secret"), "utf8")}`.trim() };
+  const asked = { method: "POST", headers: { ...owner, "content-type": "application/json" } };
+  const body = JSON.stringify({ name: "exporter", scopes: ["ingest"] });
+  const made = await fetch(`${walk.app.url}/api/v1/keys`, { ...asked, body });
+  const { id, key } = (await made.json()) as { id: string; key: string };
+  const session = connect(`http://127.0.0.1:${walk.app.otlp.grpc?.port}`);
+  await once(session, "connect");
+  const stream = session.request({
+    ...{ ":method": "POST", ":path": service("trace.v1.TraceService") },
+    ...{ "content-type": "application/grpc", authorization: `Bearer ${key}` },
+  });
+  const message = fixture.toProtobuf("traces", fixture.tracesOf([fixture.someSpan(401)], { "service.name": "late" }));
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(message.length, 1);
+  stream.write(Buffer.concat([head, message]));
+  // What follows is read after the head of the call, when the key was good.
+  await new Promise<void>((resolve) => session.ping(() => resolve()));
+  const answered = once(stream, "response");
+  await fetch(`${walk.app.url}/api/v1/keys/${id}`, { method: "DELETE", headers: owner });
+  const [answer] = (await answered) as [Record<string, string>];
+  expect([answer["grpc-status"], answer["grpc-message"]]).toEqual(["16", "The key was revoked during this request."]);
+  stream.on("error", () => undefined).end();
+  session.close();
+  await once(session, "close");
+  const used = await fetch(`${walk.app.url}/api/v1/sql`, {
+    ...asked,
+    body: JSON.stringify({ query: "SELECT count() FROM spans WHERE run_id = 'late'" }),
+  });
+  expect(await used.json()).toMatchObject({ rows: [["0"]] });
 });
 
 test("takes what exporters post on a port of its own, and nothing else there [OT-01]", async () => {

@@ -26,6 +26,7 @@ import { toBodyLimits, toDecodeLimits } from "#server/decode-limits.ts";
 import { type Access, mayUse } from "#server/http/access.ts";
 import { type BodyLimits, toEncoding, unpack, unpackedBytesOf, watchSpeed } from "#server/http/body.ts";
 import { createSenderOf } from "#server/http/client-address.ts";
+import { refuseRevoked } from "#server/http/endings.ts";
 import { toRefusal } from "#server/http/errors.ts";
 import { toRefused } from "#server/http/ingest-routes.ts";
 import { type Busy, isBusy } from "#server/http/ports.ts";
@@ -35,7 +36,7 @@ import type { Share } from "#server/unfinished-bytes.ts";
 import { ProtoWriter } from "#wire/otlp/proto-writer.ts";
 import { statusCode } from "#wire/otlp/reply.ts";
 
-export type GrpcOptions = Pick<ServerOptions, "config" | "intake" | "metrics" | "unfinished" | "queue">;
+export type GrpcOptions = Pick<ServerOptions, "config" | "intake" | "metrics" | "unfinished" | "queue" | "keyWatch">;
 
 interface Desk extends GrpcOptions {
   readonly access: Access;
@@ -149,7 +150,9 @@ async function takeCall(
     throw new GrpcFailure(statusCode.unimplemented, "Only Export of OpenTelemetry's trace, metrics and logs services.");
   }
   const caller = identify(stream, headers, desk);
-  const body = await readMessage(stream, headers, toBodyLimits(config), holding, desk);
+  const watch = watchKey(stream, caller, desk);
+  const body = await readMessage(stream, headers, toBodyLimits(config), holding, desk).finally(watch.end);
+  if (watch.isRevoked()) throw revoked;
   metrics.bytesIn.inc({ protocol: door.protocol.facts.name }, body.length);
   const arrival = {
     ...{ workspace: caller.workspace, transport: "grpc", source: caller.source },
@@ -182,6 +185,20 @@ function identify(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, { acc
   if (mayUse(caller, "ingest")) return caller;
   stream.resume();
   throw new GrpcFailure(statusCode.permissionDenied, "This key lacks the scope “ingest”.");
+}
+
+const revoked = new GrpcFailure(statusCode.unauthenticated, refuseRevoked().message);
+
+/** What a key has begun to send ends with it: the call is answered at once, however long the rest would take to come. */
+function watchKey(stream: ServerHttp2Stream, { source }: Caller, { keyWatch }: Desk) {
+  let isRevoked = false;
+  const end = keyWatch.watch(source, () => {
+    isRevoked = true;
+    if (!canAnswer(stream)) return;
+    fail(stream, revoked);
+    stream.close();
+  });
+  return { end, isRevoked: () => isRevoked };
 }
 
 async function readMessage(
