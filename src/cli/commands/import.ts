@@ -44,7 +44,7 @@ export function addImport(program: Command, context: Context): void {
         ...given({ runId: options.runId }),
         onFound: (files) => bar?.grow(files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)),
         onBytes: (bytes) => bar?.advance(bytes),
-        onAway: createNotice(context),
+        onWait: createNotice(context),
       }).finally(() => bar?.stop());
     });
     if (options.json) printJson(context, result);

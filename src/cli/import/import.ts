@@ -23,8 +23,8 @@ export interface ImportOptions {
   readonly stop: AbortSignal;
   readonly onFound?: (files: readonly FoundTrace[]) => void;
   readonly onBytes?: (bytes: number) => void;
-  /** With `follow`: the server is away, and is waited for. */
-  readonly onAway?: (reason: string) => void;
+  /** The server is waited for: its disk is full or, with `follow`, it is away. */
+  readonly onWait?: (reason: string) => void;
 }
 
 export interface ImportResult extends ImportTotals, Omit<Found, "files"> {}
@@ -40,7 +40,7 @@ export async function importPaths(options: ImportOptions): Promise<ImportResult>
     runId,
     imported: !follow && options.live !== true,
     onBytes: options.onBytes ?? (() => undefined),
-    patience: follow ? { stop, onAway: options.onAway ?? (() => undefined) } : null,
+    patience: { follows: follow, stop, onWait: options.onWait ?? (() => undefined) },
   });
   const readers = new Map<string, Reader>();
   const createReader = (file: FoundTrace): Reader =>

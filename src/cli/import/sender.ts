@@ -32,8 +32,7 @@ export interface SenderOptions {
   /** Written earlier, not by a program that still runs. */
   readonly imported: boolean;
   readonly onBytes: (bytes: number) => void;
-  /** For those who follow: a server that is away is waited for. */
-  readonly patience: Patience | null;
+  readonly patience: Patience;
 }
 
 const inFlightMax = 4;
@@ -154,23 +153,27 @@ function isRefused(error: unknown): error is ApiError {
 // restarting.
 
 interface Patience {
-  /** Ends the waiting. */
+  /** Whether a server that is away is waited for. */
+  readonly follows: boolean;
+  /** Ends the waiting, but for a server that is only busy: what was begun is sent to its end. */
   readonly stop: AbortSignal;
-  readonly onAway: (reason: string) => void;
+  /** Called at each try while the server is away or its disk is full. */
+  readonly onWait: (reason: string) => void;
 }
 
 const awayMs = 1000;
 
-async function sendPatiently<T>(task: () => Promise<T>, patience: Patience | null): Promise<T> {
+async function sendPatiently<T>(task: () => Promise<T>, { follows, stop, onWait }: Patience): Promise<T> {
   for (;;) {
     try {
       return await task();
     } catch (error) {
-      const isBusy = error instanceof ApiError && error.status === 429;
-      if (!isBusy && (patience === null || patience.stop.aborted || !isAway(error))) throw error;
-      if (!isBusy) patience?.onAway((error as Error).message);
-      const waitMs = isBusy ? Math.max(1, error.retryAfterS) * 1000 : awayMs;
-      await sleep(waitMs, undefined, patience === null ? {} : { signal: patience.stop }).catch(() => undefined);
+      const isRefusedNow = error instanceof ApiError && error.status === 429;
+      const isBusy = isRefusedNow && error.answer.code !== "disk_full";
+      if (!isBusy && (stop.aborted || !(isRefusedNow || (follows && isAway(error))))) throw error;
+      if (!isBusy) onWait((error as Error).message);
+      const waitMs = isRefusedNow ? Math.max(1, error.retryAfterS) * 1000 : awayMs;
+      await sleep(waitMs, undefined, stop.aborted ? {} : { signal: stop }).catch(() => undefined);
     }
   }
 }
