@@ -141,7 +141,8 @@ async function readTable(
     for await (const chunk of streamTable(withOptions(store, { signal }), table, lastJpos)) {
       hash.update(chunk);
       sizeBytes += chunk.length;
-      await file.write(chunk);
+      // All of it: a disk that is nearly full takes a part of a plain write.
+      await file.writeFile(chunk);
     }
   } finally {
     await file.close();

@@ -129,7 +129,8 @@ async function unpackEntry(file: FileHandle, from: number, sizeBytes: number, pa
       const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, sizeBytes - done), from + done);
       if (bytesRead === 0) throw new BackupError(`${archive} ends too early.`);
       hash.update(buffer.subarray(0, bytesRead));
-      await into.write(buffer, 0, bytesRead);
+      // All of it: a disk that is nearly full takes a part of a plain write.
+      await into.writeFile(buffer.subarray(0, bytesRead));
       done += bytesRead;
     }
   } finally {

@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { codeOf, fullCodes } from "#base/disk-outage.ts";
 import { ApiError } from "./client.ts";
 import { Exit, exitCodes } from "./exit.ts";
 import { findPortOwner } from "./port-owner.ts";
@@ -33,6 +34,9 @@ export function toExit(error: unknown): Exit {
   }
   const { syscall, path } = error as NodeJS.ErrnoException;
   if (syscall === "listen") return toListenExit(error as ListenError);
+  // A write says what went wrong, but not where.
+  if (syscall !== undefined && path === undefined && fullCodes.has(codeOf(error)))
+    return new Exit(exitCodes.outage, `Not all could be written: ${whyNot("ENOSPC")}.`);
   if (syscall !== undefined && path !== undefined) return toFileExit(error as NodeJS.ErrnoException, path);
   // Outages carry a kind and a sentence; anything else is a bug and keeps its stack.
   const { kind, message, stack } = error as { kind?: string; message?: string; stack?: string };
