@@ -48,8 +48,10 @@ const context: Context = {
 };
 
 // `tributary runs | head` closes the pipe early; that is not a failure.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === "EPIPE" ? 0 : 1);
+process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
+  if (code === "EPIPE") process.exit(0);
+  console.error(`error Standard output cannot be written (${code}).`);
+  process.exit(1);
 });
 
 // The first signal asks to stop and drains; the second does not wait, unless someone else takes care of signals: a

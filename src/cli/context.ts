@@ -5,7 +5,10 @@ import type { Config } from "#config/settings.ts";
 import type { Log } from "#server/log.ts";
 
 export interface Output {
+  /** False when it wants no more before it has drained. */
   write(text: string | Uint8Array): unknown;
+  once?(event: "drain", listener: () => void): unknown;
+  readonly fd?: number;
   readonly isTTY?: boolean;
   readonly columns?: number;
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import type { Context } from "#cli/context.ts";
+import type { Context, Output } from "#cli/context.ts";
 import { writeResponse } from "./export.ts";
 
 const context = {} as Context;
@@ -41,4 +41,27 @@ it("writes through a link, which stays one", async () => {
   symlinkSync(join(folder, "target"), out);
   await writeResponse(context, new Response("whole"), out);
   expect(readFileSync(join(folder, "target"), "utf8")).toBe("whole");
+});
+
+it("writes to a reader that is slow no faster than it reads", async () => {
+  const words = ["one ", "two ", "three"];
+  const body = ReadableStream.from(words.map((word) => new TextEncoder().encode(word)));
+  const read: string[] = [];
+  let isFull = false;
+  let early = 0;
+  const stdout: Output = {
+    write(chunk) {
+      if (isFull) early++;
+      isFull = true;
+      read.push(Buffer.from(chunk).toString());
+      return false;
+    },
+    once: (_, listener) =>
+      setImmediate(() => {
+        isFull = false;
+        listener();
+      }),
+  };
+  await writeResponse({ stdout } as Context, new Response(body), undefined);
+  expect([read.join(""), early]).toEqual(["one two three", 0]);
 });

@@ -1,6 +1,6 @@
 // tributary export: writes a run, or the runs of a filter, to files.
 
-import { constants, createWriteStream, lstatSync } from "node:fs";
+import { constants, createWriteStream, fstatSync, lstatSync } from "node:fs";
 import { access, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
@@ -10,7 +10,7 @@ import { ExportFormat, ExportKind } from "#api/contract/export.ts";
 import { wordsOf } from "#api/contract/scalar.ts";
 import { given } from "#base/given.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
-import type { Context } from "#cli/context.ts";
+import type { Context, Output } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { pushLines, toHeaders } from "#cli/export/push-otlp.ts";
 import { addConnectOptions, collect } from "#cli/options.ts";
@@ -85,7 +85,20 @@ export async function writeResponse(context: Context, response: Response, out: s
   if (!response.body) return;
   const body = Readable.fromWeb(response.body as never);
   if (out !== undefined) await writeWhole(body, out);
-  else for await (const chunk of body) context.stdout.write(chunk as Uint8Array);
+  else await writeToOutput(body, context.stdout);
+}
+
+/** No faster than it is read, or what is not read yet would be held in memory. */
+async function writeToOutput(body: Readable, output: Output): Promise<void> {
+  const { fd } = output;
+  // The runtime's own stream does not notice when a disk that is nearly full takes a part of a write.
+  if (fd !== undefined && fstatSync(fd).isFile()) {
+    return pipeline(body, createWriteStream("", { fd, autoClose: false }));
+  }
+  for await (const chunk of body) {
+    if (output.write(chunk as Uint8Array) === false)
+      await new Promise<void>((resolve) => output.once?.("drain", resolve));
+  }
 }
 
 /** An answer that is cut off leaves an earlier file as it was. */
