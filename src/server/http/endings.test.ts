@@ -96,6 +96,25 @@ it("ends what a revoked key is waiting for, and says why", async () => {
   await expect(file.text()).rejects.toThrow("terminated");
 });
 
+it("cuts off an answer that a revoked key's reader leaves lying", async () => {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  async function* endless() {
+    try {
+      for (;;) yield new Uint8Array(65_536);
+    } finally {
+      end();
+    }
+  }
+  open = await openServer({ handlers: { exportRuns: () => new FileBody("application/x-ndjson", endless()) } });
+  const socket = connect(open.server.address.port, "127.0.0.1").on("error", () => undefined);
+  const head = ["GET /api/v1/export HTTP/1.1", "Host: localhost", `Authorization: Bearer ${open.addKey(["read"])}`];
+  socket.write(`${head.join("\r\n")}\r\n\r\n`);
+  await once(socket, "readable");
+  open.keys.splice(0);
+  await ended;
+  socket.destroy();
+});
+
 it.each(["POST /v1/traces", "PUT /v1/traces/blobs/snapshots/s/weights.safetensors", "POST /api/v1/sql"])(
   "takes no body of a key that was revoked while it came: %s",
   async (route) => {

@@ -13,6 +13,9 @@ declare module "fastify" {
   }
 }
 
+/** For an answer to end by itself, once nobody may have it any more. */
+const lastWordsMs = 250;
+
 export interface Endings {
   /** Aborted with `refuseStopping` when the server begins to close: what has no end of its own ends then, so that it can. */
   readonly draining: AbortSignal;
@@ -21,9 +24,15 @@ export interface Endings {
 
 export function watchEnd(request: FastifyRequest, reply: FastifyReply, { draining, keys }: Endings): AbortSignal {
   const gone = new AbortController();
-  const endWatch = keys.watch(request.caller.source, () => gone.abort(refuseRevoked()));
+  let cut: NodeJS.Timeout | undefined;
+  const endWatch = keys.watch(request.caller.source, () => {
+    gone.abort(refuseRevoked());
+    // Whoever reads slowly, or not at all, would keep an answer that has begun, with the rest of it.
+    cut = setTimeout(() => reply.raw.headersSent && reply.raw.destroy(), lastWordsMs);
+  });
   reply.raw.once("close", () => {
     endWatch();
+    clearTimeout(cut);
     gone.abort();
   });
   request.ended = AbortSignal.any([draining, gone.signal]);
