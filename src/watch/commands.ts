@@ -13,6 +13,8 @@ export interface CommandPorts {
   /** Resolves after this time, or when the server closes. */
   wait(ms: number): Promise<void>;
   isClosing(): boolean;
+  /** Whether people still want the rule to act. */
+  isArmed(): boolean;
 }
 
 /** How long a command may keep the next one waiting: a checkpoint of a large model takes its time. */
@@ -54,6 +56,9 @@ export async function sendCommands(
     const order = { workspace, type, author: authorOf(firing), payload: payload as JsonObject };
     const sent: Command[] = [];
     for (const runId of runs) {
+      const isToCome = mineOf.get(runId)?.[at] === undefined;
+      if (isToCome && !ports.isArmed())
+        return [...said, `${type} was not sent: the rule is not armed any more`].join("; ");
       const command = mineOf.get(runId)?.[at] ?? (await ports.control.post({ ...order, runId }));
       if ("refused" in command) return [...said, `${type} was refused: ${command.message}`].join("; ");
       sent.push(command);

@@ -178,6 +178,8 @@ function createWatcher(
       const ports = {
         control,
         isClosing: () => closing.aborted,
+        // One that is changed is a dry run again, and one that is removed is not there.
+        isArmed: () => context.rules.find(workspace, firing.rule)?.isArmed === true,
         wait: (ms: number) => wait(ms, undefined, { signal: closing }).catch(() => undefined),
       };
       return sendCommands(ports, firing, rule, { status, own: ownRunsOf(found), steered });
