@@ -59,7 +59,7 @@ export const CompareAnswer = Type.Object({
     }),
   ),
   /** Tensors at least two runs have. */
-  tensors: Type.Array(Type.String()),
+  tensors: Type.Array(Type.Object({ name: Type.String(), has: Type.Array(Type.Boolean()) })),
   as_of: AsOf,
 });
 export type CompareAnswer = Static<typeof CompareAnswer>;

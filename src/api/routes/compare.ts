@@ -24,7 +24,7 @@ export const compareRoute: Route<"compare"> = async (context, { query, caller, s
     asked("params") ? readTexts(context, workspace, runs) : { params: [], env: [], source: [] },
     asked("metrics") || asked("divergence") ? compared.readComparedMetrics(sources.store, groups) : [],
     asked("spans") ? compared.readComparedSpans(sources.store, groups) : [],
-    asked("tensors") ? compared.readSharedTensors(sources.store, groups) : [],
+    asked("tensors") ? compared.readComparedTensors(sources.store, groups) : [],
   ]);
   return toExactJson<CompareAnswer>({
     runs: runs.map(({ row }) => toSummary({ row, cells: [] })),
@@ -35,7 +35,7 @@ export const compareRoute: Route<"compare"> = async (context, { query, caller, s
       ? await readDivergences(sources, ids, groups, query.key ?? lossKeys(metrics), signal)
       : [],
     spans: spanRows(ids, spans),
-    tensors,
+    tensors: sharedTensors(ids, tensors),
     as_of: asOf,
   });
 };
@@ -113,5 +113,13 @@ function spanRows(ids: readonly string[], spans: readonly compared.ComparedSpan[
       gpu_ns: found.map((row) => row?.gpu_ns ?? null),
       p50_ns: found.map((row) => row?.p50_ns ?? null),
     };
+  });
+}
+
+function sharedTensors(ids: readonly string[], rows: readonly compared.ComparedTensor[]): CompareAnswer["tensors"] {
+  const shared = [...Map.groupBy(rows, ({ tensor }) => tensor)].filter(([, owners]) => owners.length > 1);
+  return shared.map(([name, owners]) => {
+    const having = new Set(owners.map(({ run }) => run));
+    return { name, has: ids.map((id) => having.has(id)) };
   });
 }

@@ -8,8 +8,8 @@ import type { Sources } from "#query/sources.ts";
 import { readMetricCounts, readParamCells } from "#store/reader/cells.ts";
 import * as reader from "#store/reader/compare.ts";
 
-export const { readComparedMetrics, readComparedSpans, readSharedTensors } = reader;
-export type { ComparedMetric, ComparedSpan } from "#store/reader/compare.ts";
+export const { readComparedMetrics, readComparedSpans, readComparedTensors } = reader;
+export type { ComparedMetric, ComparedSpan, ComparedTensor } from "#store/reader/compare.ts";
 
 export interface ComparedRun {
   readonly row: RunRow;

@@ -4,19 +4,7 @@ import { stepOr } from "#store/point-order.ts";
 import type { Store } from "#store/store.ts";
 import { smallMembers } from "./cut-text.ts";
 import { inGroups } from "./group-scope.ts";
-import {
-  decimal,
-  flag,
-  float,
-  floatWord,
-  int,
-  nullable,
-  type RowOf,
-  readColumn,
-  readRows,
-  text,
-  word,
-} from "./native-rows.ts";
+import { decimal, flag, float, floatWord, int, nullable, type RowOf, readRows, text, word } from "./native-rows.ts";
 import type { RunGroup } from "./run-names.ts";
 import { sumNs } from "./span-summary.ts";
 
@@ -82,11 +70,14 @@ export function readComparedSpans(store: Store, groups: Groups): Promise<Compare
   });
 }
 
-/** Tensors that at least two of the runs have. */
-export function readSharedTensors(store: Store, groups: Groups): Promise<string[]> {
-  return readColumn(store, text, {
-    sql: `SELECT toString(tensor_name) AS tensor FROM ${store.database}.snapshots WHERE ${inGroups}
-      GROUP BY tensor_name HAVING uniqExact(${runOf}) > 1 ORDER BY tensor`,
+const comparedTensor = { run: text, tensor: text };
+export type ComparedTensor = RowOf<typeof comparedTensor>;
+
+/** Which run has which tensor. */
+export function readComparedTensors(store: Store, groups: Groups): Promise<ComparedTensor[]> {
+  return readRows(store, comparedTensor, {
+    sql: `SELECT ${runOf} AS run, toString(tensor_name) AS tensor FROM ${store.database}.snapshots WHERE ${inGroups}
+      GROUP BY run, tensor ORDER BY tensor, run`,
     params: groupParams(groups),
   });
 }

@@ -76,7 +76,7 @@ const questions: Readonly<Record<string, (store: Store) => Promise<unknown>>> = 
   "counts of points": (store) => cells.readMetricCounts(store, some, ["loss"]),
   "compared metrics": (store) => compare.readComparedMetrics(store, compared),
   "compared spans": (store) => compare.readComparedSpans(store, compared),
-  "shared tensors": (store) => compare.readSharedTensors(store, compared),
+  "compared tensors": (store) => compare.readComparedTensors(store, compared),
   "start texts": (store) => compare.readStartTexts(store, compared),
   batches: (store) => exported.readBatches(store, groups),
   "batch records": (store) => exported.readBatchRecords(store, groups),
