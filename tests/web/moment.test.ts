@@ -182,6 +182,23 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
     });
   });
 
+  test("a moment pinned in the timeline is the step that it falls in, not an instant in which nothing lasts", async () => {
+    await walk(`/runs/${profiledRun}/timeline`, async (page) => {
+      const canvas = page.locator(".timeline-canvas");
+      const box = await canvas.boundingBox();
+      if (box === null) throw new Error("the canvas has no box");
+      const at = [box.x + box.width * 0.6, box.y + 70] as const;
+      await page.mouse.move(...at);
+      await strip(page).locator("dt", { hasText: "step" }).waitFor();
+      await page.mouse.click(...at);
+      await page.waitForURL(/pin=\d+-\d+/);
+      const chips = strip(page).locator(".chip");
+      await soon(() => chips.count()).toBeGreaterThan(0);
+      await strip(page).locator("dt", { hasText: "step" }).waitFor();
+      expect((await chips.allTextContents()).filter((text) => /\d ns$/.test(text))).toEqual([]);
+    });
+  });
+
   test("on a narrow screen a moment has its spans, its lines and its ways on within the page", async () => {
     const steps = async (page: Page) => {
       const box = await boxOf(page, "train · loss");

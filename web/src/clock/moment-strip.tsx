@@ -11,7 +11,7 @@ import { MomentExtremes, MomentGo, MomentLogs, MomentSpans, MomentSteps, useMome
 import { type RunClock, useRunClock } from "./run-clock.tsx";
 import { stepAt } from "./step-clock.ts";
 import { useSteps } from "./use-steps.ts";
-import type { TimeWindow } from "./window.ts";
+import { isInstant, type TimeWindow } from "./window.ts";
 
 const restMs = 120;
 
@@ -49,7 +49,9 @@ export function MomentStrip() {
 function MomentOf({ cursor }: { readonly cursor: Cursor }) {
   const clock = useRunClock();
   const steps = useSteps();
-  const moment = cursor.moment ?? around(cursor.t, clock, steps);
+  // What was pinned between points is an instant; it is shown as the pointer there would show it.
+  const named = cursor.moment;
+  const moment = named === undefined || isInstant(named) ? around(cursor.t, clock, steps) : named;
   // Asked only when the pointer rests: spans, lines and points of the step.
   const settled = useSettled({ moment: { from: moment.from, to: moment.to }, of: cursor.of ?? "" }, restMs);
   const metric = useMomentMetric(settled.moment, settled.of);
@@ -71,7 +73,7 @@ function MomentOf({ cursor }: { readonly cursor: Cursor }) {
 /** The step a time falls in; without steps, the few pixels around it. */
 function around(t: number, clock: RunClock, steps: ReturnType<typeof useSteps>): TimeWindow {
   const found = steps === null ? null : stepAt(steps, t);
-  if (found !== null) return found;
+  if (found !== null && !isInstant(found)) return found;
   const { from, to } = clock.window ?? clock.limits;
   return { from: t - (to - from) / 400, to: t + (to - from) / 400 };
 }

@@ -8,6 +8,11 @@ export interface TimeWindow {
   readonly to: number;
 }
 
+/** Whether it is a single point in time, which nothing lasts long enough to be measured in. */
+export function isInstant({ from, to }: TimeWindow): boolean {
+  return to - from <= 1;
+}
+
 const lengthMin = 100;
 const decimal = /^-?\d{1,20}$/;
 
