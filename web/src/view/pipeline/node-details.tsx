@@ -10,6 +10,7 @@ import { Details } from "../../part/panel.tsx";
 import { JsonView } from "../../part/record.tsx";
 import { Status } from "../../part/status.tsx";
 import { Table } from "../../part/table.tsx";
+import { describeDetails } from "../../text/describe-details.ts";
 import { toOffsetNs } from "../../text/format-time.ts";
 
 interface NodeDetailsProps {
@@ -91,7 +92,7 @@ export function NodeDetails({ node, failed, onClose }: NodeDetailsProps) {
                   {check.code}
                 </span>
                 <span className="muted">
-                  {check.when} {check.result === "PASS" ? "" : check.details}
+                  {check.when} {check.result === "PASS" ? "" : describeDetails(check.details)}
                 </span>
               </li>
             ))}
