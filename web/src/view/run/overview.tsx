@@ -26,6 +26,7 @@ export function Overview() {
   return (
     <Page>
       <SentenceLine run={run} />
+      <ErrorPanel run={run} />
       <Findings run={run} />
       <RunAlerts />
       <OneClock run={run} />
@@ -53,7 +54,6 @@ function ownParams({ params, env }: Run): [string, string][] {
 export function OverviewPanels({ run, children }: { readonly run: Run; readonly children?: ReactNode }) {
   return (
     <>
-      {run.error_detail === null ? null : <ErrorPanel run={run} />}
       <DataNotes run={run} />
       <div className="overview-columns">
         <Metrics run={run} />
@@ -99,7 +99,7 @@ export function DataNotes({ run }: { readonly run: Run }) {
   );
 }
 
-function ErrorPanel({ run }: { readonly run: Run }) {
+export function ErrorPanel({ run }: { readonly run: Run }) {
   const error = run.error_detail;
   if (error === null) return null;
   return (

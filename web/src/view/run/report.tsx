@@ -12,7 +12,7 @@ import { ChartPanel } from "../charts/panel.tsx";
 import { useChartEvents } from "../charts/use-chart-events.ts";
 import { SummaryTable } from "../timeline/summary-table.tsx";
 import { Checkpoints } from "./files.tsx";
-import { OverviewPanels } from "./overview.tsx";
+import { ErrorPanel, OverviewPanels } from "./overview.tsx";
 import { ParamTables } from "./params.tsx";
 
 const panelsMax = 24;
@@ -34,6 +34,7 @@ export function Report() {
         </Button>
         <span className="muted">or save it as PDF; charts show the shared window when there is one</span>
       </p>
+      <ErrorPanel run={run} />
       <OverviewPanels run={run} />
       {run.counts.metrics === 0 ? null : <ReportCharts />}
       <ParamTables search="" />

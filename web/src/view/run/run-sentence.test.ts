@@ -10,6 +10,7 @@ const run = {
   duration_ns: null,
   progress: { current: 250, total: 1000, unit: "steps", message: "" },
   error: "",
+  error_detail: null,
 };
 const nowMs = 1_000_000_100_000;
 
@@ -26,6 +27,9 @@ test("an ended run says how, after how long, and whether it stopped early", () =
   expect(toSentence({ ...ended, status: "failed", error: "out of memory." }, nowMs).text).toBe(
     "Failed after 6.98 s: out of memory.",
   );
+  const error_detail = { type: "", message: "out of memory.", traceback: "" };
+  const told = { ...ended, status: "failed" as const, error: "out of memory.", error_detail };
+  expect(toSentence(told, nowMs).text).toBe("Failed after 6.98 s.");
   const long = toSentence({ ...ended, status: "failed", error: "again and again. ".repeat(50) }, nowMs).text;
   expect([long.length < 200, long.endsWith("….")]).toEqual([true, true]);
   expect(toSentence({ ...run, status: "unknown" }, nowMs).text).toBe("How it ended is not known.");

@@ -12,7 +12,7 @@ interface RunSentence {
 
 type Judged = Pick<
   Run,
-  "status" | "status_raw" | "start_ns" | "end_ns" | "updated_ns" | "duration_ns" | "progress" | "error"
+  "status" | "status_raw" | "start_ns" | "end_ns" | "updated_ns" | "duration_ns" | "progress" | "error" | "error_detail"
 >;
 
 export function toSentence(run: Judged, nowMs: number): RunSentence {
@@ -39,10 +39,11 @@ function sentence(run: Judged, nowMs: number): string {
   }
 }
 
-/** The panel below has all of it. */
 const errorCharsMax = 160;
 
-function errorText({ error }: Judged): string {
+/** Nothing where a panel below has all of it. */
+function errorText({ error, error_detail }: Judged): string {
+  if (error_detail !== null) return "";
   const text = error.trim().replace(/\.$/, "");
   if (text === "") return "";
   return `: ${text.length > errorCharsMax ? `${text.slice(0, errorCharsMax)}…` : text}`;
