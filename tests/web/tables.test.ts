@@ -267,6 +267,22 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
     });
   });
 
+  test("a failed run says its error once", async () => {
+    await walk(`/runs/${failedPipeline}`, async (page) => {
+      await page.getByRole("alert").getByText("Division by zero is not allowed").waitFor();
+      expect(await page.getByText("Division by zero").count()).toBe(1);
+    });
+  });
+
+  test("the example of the best runs has none whose value is not a number", async () => {
+    await walk("/sql", async (page) => {
+      await page.getByRole("button", { name: "the best runs" }).click();
+      await page.getByLabel("SQL query").press("Control+Enter");
+      await soon(() => page.getByRole("cell", { name: /^\d\.\d/ }).count()).toBeGreaterThan(5);
+      expect(await page.getByRole("cell", { name: "NaN" }).count()).toBe(0);
+    });
+  });
+
   test("a failed pipeline is told by the names of its nodes, in words that begin with a word, and can be read", async () => {
     await walk(`/runs/${failedPipeline}/integrity`, async (page) => {
       const records = page.getByRole("region", { name: "Completeness" });

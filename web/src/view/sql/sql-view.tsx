@@ -20,7 +20,7 @@ const route = getRouteApi("/sql");
 const examples: readonly (readonly [string, string])[] = [
   [
     "the best runs",
-    "SELECT run_id, min(value) AS best\nFROM metrics\nWHERE key = 'val_loss'\nGROUP BY run_id\nORDER BY best\nLIMIT 20",
+    "SELECT run_id, min(value) AS best\nFROM metrics\nWHERE key = 'val_loss' AND isFinite(value)\nGROUP BY run_id\nORDER BY best\nLIMIT 20",
   ],
   [
     "time by span",
