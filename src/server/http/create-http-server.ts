@@ -30,6 +30,7 @@ import { refuseStopping } from "./endings.ts";
 import { handleErrors, sendRefusal, toRefusal } from "./errors.ts";
 import { commonHeaders } from "./headers.ts";
 import { isAllowedHost, isSameOrigin, refuseHost, refuseOrigin } from "./host-check.ts";
+import { watchIdleConnections } from "./idle-connections.ts";
 import { addIngestRoutes } from "./ingest-routes.ts";
 import { addMcpRoute } from "./mcp-route.ts";
 import type { KeyStore } from "./ports.ts";
@@ -126,6 +127,7 @@ export async function createHttpServer(options: ServerOptions): Promise<HttpServ
   await addRoutes(app, options, access, draining.signal);
   const admit: Admit = (request) => admitSocket(request, senderOf(request), guard);
   const sockets = addSocketRoute(app.server as Server, options, admit);
+  const idle = watchIdleConnections(app.server as Server);
   app.server.maxConnections = config.httpConnectionsMax;
   await app.listen({ host, port });
   const bound = app.server.address() as AddressInfo;
@@ -139,6 +141,7 @@ export async function createHttpServer(options: ServerOptions): Promise<HttpServ
       draining.abort(refuseStopping());
       sockets.close();
       const cut = setTimeout(() => (app.server as Server).closeAllConnections(), withinMs);
+      idle.sweep();
       await app.close();
       clearTimeout(cut);
     },

@@ -133,3 +133,22 @@ it.each(["POST /v1/traces", "PUT /v1/traces/blobs/snapshots/s/weights.safetensor
     expect([open.inputs, open.blobs]).toEqual([[], []]);
   },
 );
+
+it("does not keep a stop waiting for a connection that says nothing, nor for one whose stream has ended", async () => {
+  const live = async function* (signal: AbortSignal) {
+    yield Buffer.from(": begun\n\n");
+    await once(signal, "abort");
+  };
+  open = await openServer({
+    handlers: { live: ({ signal }: Asked) => new FileBody("text/event-stream", live(signal)) } as unknown as Handlers,
+  });
+  const silent = connect(open.server.address.port, "127.0.0.1");
+  const streaming = connect(open.server.address.port, "127.0.0.1");
+  streaming.write("GET /api/v1/live HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await once(streaming, "data");
+  const ended = [silent, streaming].map((socket) => once(socket.resume(), "close"));
+  const begun = performance.now();
+  await open.server.close(20_000);
+  await Promise.all(ended);
+  expect(performance.now() - begun).toBeLessThan(10_000);
+});
