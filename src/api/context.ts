@@ -29,7 +29,7 @@ export interface ApiContext {
   readonly rules: RuleBook;
   /** Rules are watched; else they can only be tried. */
   readonly isWatching: boolean;
-  liveStats(): LiveStats;
+  liveStats(): Omit<LiveStats, "as_of">;
   /** After which time without an arrival the configuration has runs of a workspace deleted; null for never. */
   configuredAgeMs(workspace: Workspace): number | null;
   /** Resolves when the change is durable and can be read. */

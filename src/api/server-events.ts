@@ -1,6 +1,13 @@
 // Reads server-sent events from an answer, as the contract names them.
 
+import { parsePositions } from "#model/positions.ts";
 import { type LiveEvent, liveEvents } from "./contract/live.ts";
+
+/** Whether a stream that has come to `told` has told all that was there at `end`. A collector that has gone tells no more. */
+export function isToldUpTo(told: string, end: string): boolean {
+  const known = parsePositions(told);
+  return [...parsePositions(end)].every(([collector, position]) => (known.get(collector) ?? position) >= position);
+}
 
 export async function* readEvents(answer: {
   readonly body: AsyncIterable<Uint8Array> | null;

@@ -60,6 +60,7 @@ export const LiveSkipped = Type.Object({ from: AsOf, to: AsOf, reason: Type.Stri
 
 /** How the server is doing, once a second. */
 export const LiveStats = Type.Object({
+  as_of: Type.String({ description: "This stream has told everything up to here." }),
   events_per_s: Type.Number(),
   /** Accepted and not yet queryable. */
   waiting_events: Count,

@@ -37,7 +37,10 @@ async function* stream(
     wake();
   };
   const subscription = context.hub.subscribe({ workspace, runs, after }, { send, backlogBytes: () => waitingBytes });
-  const timer = setInterval(() => send([{ id: "", name: "stats", data: context.liveStats() }]), statsMs);
+  const timer = setInterval(() => {
+    const data = { as_of: context.asOf(), ...context.liveStats() };
+    send([{ id: "", name: "stats", data }]);
+  }, statsMs);
   const ended = once(signal, "abort");
   try {
     while (!signal.aborted) {
