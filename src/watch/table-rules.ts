@@ -92,7 +92,7 @@ function toSignal(rule: Rule, row: RunRow, nowNs: ServerNs): Signal {
       return said(`${row.faults} records could not be understood.`);
     case "failed": {
       const error = [head.errorType, head.errorMessage.split("\n")[0] ?? ""].filter((part) => part !== "").join(": ");
-      return said(error === "" ? "The run failed." : `The run failed: ${error}`);
+      return said(error === "" ? "The run failed." : `The run failed: ${toBrief(error)}`);
     }
     case "lost":
       return said("Nothing is heard of the run any more, and no end was told.");
@@ -101,4 +101,11 @@ function toSignal(rule: Rule, row: RunRow, nowNs: ServerNs): Signal {
     default:
       return said(`The run matches ${rule.when}`, [rule.when]);
   }
+}
+
+/** Enough to know an error by. It goes into every message, and a client may have sent megabytes. */
+const errorCharsMax = 300;
+
+function toBrief(text: string): string {
+  return text.length > errorCharsMax ? `${text.slice(0, errorCharsMax).toWellFormed()}…` : text;
 }

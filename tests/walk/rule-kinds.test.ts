@@ -141,10 +141,14 @@ const kinds: readonly [
     {},
     (id) =>
       runOf(id, [
-        { type: "run_end", at: 5, payload: { status: "failed", exit_code: 1, error: { type: "E", message: "m" } } },
+        {
+          type: "run_end",
+          at: 5,
+          payload: { status: "failed", exit_code: 1, error: { type: "E", message: "m".repeat(9000) } },
+        },
       ]),
     (id) => runOf(id, [{ type: "run_end", at: 5, payload: { status: "completed", exit_code: 0 } }]),
-    /^The run failed/,
+    /^The run failed: E: m{297}…$/,
   ],
   [
     "finished",
