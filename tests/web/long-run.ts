@@ -47,7 +47,7 @@ export async function sendAwkward(server: TestApp, id: string): Promise<void> {
       outlier: step === 250 ? 1000 : 1 + Math.sin(step),
       close: 102.65 + 0.02 * Math.sin(step),
       huge: 1e300 + step * 1e298,
-      [longName]: step,
+      [longName]: step * -1.23456e-6,
     };
     for (const [key, value] of Object.entries(values)) events.push(["metric", { run_id: id, key, value, step }]);
   }

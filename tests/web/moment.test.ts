@@ -277,7 +277,7 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
     });
   });
 
-  test("a long name keeps the end that tells it from others", async () => {
+  test("a long name keeps the end that tells it from others, and leaves room for its value", async () => {
     await walk("/runs/awkward/charts", async (page) => {
       const panel = page.locator(".chart-panel", { hasText: "q_proj" });
       const tail = panel.locator(".name-end");
@@ -285,6 +285,13 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
       expect(longName.endsWith((await tail.textContent()) ?? "?")).toBe(true);
       const [head, end] = [await panel.locator(".chart-head").boundingBox(), await tail.boundingBox()];
       expect((end?.x ?? 0) + (end?.width ?? 0)).toBeLessThan((head?.x ?? 0) + (head?.width ?? 0));
+      const readout = panel.locator(".readout");
+      await soon(() => readout.textContent()).toMatch(/^−0\.000617/);
+      const hiddenPx = (each: unknown) => {
+        const { scrollWidth, clientWidth } = each as { scrollWidth: number; clientWidth: number };
+        return scrollWidth - clientWidth;
+      };
+      expect(await readout.evaluate(hiddenPx)).toBe(0);
     });
   });
 
