@@ -52,6 +52,29 @@ describe.skipIf(chromiumPath === undefined)("ten thousand runs", () => {
     await close();
   });
 
+  test("Back from a run leads to the row that it was opened from, and a link to the table to its top", async () => {
+    const { page, problems, close } = await browser.visit(`${server.app.url}/runs?sort=metrics.loss.last`);
+    await page.getByText(`of ${"10\u202f000"}`).waitFor();
+    const table = page.locator(".grid-scroll");
+    await table.evaluate((element) => {
+      element.scrollTop = 9000;
+    });
+    const row = page.getByRole("link", { name: "run 9669", exact: true });
+    await row.click();
+    await page.waitForURL(/\/runs\/run-9669/);
+    await page.getByRole("heading", { name: "run 9669", exact: true }).waitFor();
+    await page.goBack();
+    await row.waitFor();
+    await soon(() => table.evaluate((element) => element.scrollTop)).toBe(9000);
+    await row.click();
+    await page.waitForURL(/\/runs\/run-9669/);
+    await page.getByRole("link", { name: "Runs", exact: true }).first().click();
+    await page.locator(".grid-row").first().waitFor();
+    expect(await table.evaluate((element) => element.scrollTop)).toBe(0);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   test("an unfinished filter keeps the last rows, and a finished one is read from its top", async () => {
     const { page, close } = await browser.visit(`${server.app.url}/runs?sort=name`);
     await page.getByText(`of ${"10\u202f000"}`).waitFor();

@@ -13,6 +13,7 @@ import { type ColumnChoice, type GridColumn, layoutColumns, stickyStyle } from "
 import { GridHead } from "./grid-head.tsx";
 import { type ColumnFormat, formatsOfColumns, type GridRow, plainFormat, toGridRows } from "./grid-model.ts";
 import { GroupCell, RunCell } from "./run-cells.tsx";
+import { useKeptPlace } from "./use-kept-place.ts";
 import { useRowKeys } from "./use-row-keys.ts";
 import type { useRuns } from "./use-runs.ts";
 import type { useSelection } from "./use-selection.ts";
@@ -81,10 +82,7 @@ function Rows(props: RowsProps) {
     estimateSize: () => rowPx,
     overscan: 12,
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another question is read from its top.
-  useEffect(() => {
-    if (scroller.current !== null) scroller.current.scrollTop = 0;
-  }, [key]);
+  const keepPlace = useKeptPlace(scroller, key);
   useRowKeys(scroller, rows, (index) => virtual.scrollToIndex(index), toggle);
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
@@ -99,7 +97,7 @@ function Rows(props: RowsProps) {
     .join(" ");
   const width = layout.reduce((sum, column) => sum + column.width, 0);
   return (
-    <div className="scroll grid-scroll" ref={scroller}>
+    <div className="scroll grid-scroll" ref={scroller} onScroll={keepPlace}>
       {/* biome-ignore lint/a11y/useSemanticElements: rows are placed by hand, which a table element does not allow. */}
       <div
         className="grid"
