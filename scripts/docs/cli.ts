@@ -17,8 +17,8 @@ width of a terminal and complete in a file. Colours appear only on a terminal, a
 | exit code | meaning |
 | --- | --- |
 | 0 | success |
-| 1 | the answer is no: faults were found, a run failed, a command was refused, nothing matched |
-| 2 | wrong usage, or a mistake in the settings |
+| 1 | the answer is no: faults were found, a run failed or got lost, a command was refused, nothing matched, a backup is damaged |
+| 2 | wrong usage, a path that is not there, or a mistake in the settings |
 | 3 | the server, the store or the network is away |
 | other | \`tributary run\` exits with the program's code, or with 128 plus the signal's number if it was killed |
 

@@ -77,14 +77,12 @@ function isOurs(name: string): boolean {
 
 async function unpack(archive: string, folder: string): Promise<BackupManifest> {
   const hashes = new Map<string, string>();
-  const file = await open(archive).catch((cause: NodeJS.ErrnoException) => {
-    throw new BackupError(`${archive} cannot be read (${cause.code}).`);
-  });
+  const file = await open(archive);
   try {
     for (let at = 0; ; ) {
       const header = Buffer.alloc(tarBlockBytes);
       const { bytesRead } = await file.read(header, 0, tarBlockBytes, at);
-      if (bytesRead < tarBlockBytes) throw new BackupError(`${archive} ends too early.`);
+      if (bytesRead < tarBlockBytes) throw new BackupError(at === 0 ? noBackup(archive) : `${archive} ends too early.`);
       const entry = toEntry(header, archive);
       if (entry === undefined) break;
       at += tarBlockBytes;
@@ -115,8 +113,12 @@ function toEntry(header: Uint8Array, archive: string) {
       throw new RangeError();
     return entry;
   } catch {
-    throw new BackupError(`${archive} is no backup of Tributary, or it is damaged.`);
+    throw new BackupError(noBackup(archive));
   }
+}
+
+function noBackup(archive: string): string {
+  return `${archive} is no backup of Tributary, or it is damaged.`;
 }
 
 async function unpackEntry(file: FileHandle, from: number, sizeBytes: number, path: string, archive: string) {

@@ -50,7 +50,11 @@ export async function withClient<T>(
   const askThere = () => use(createClient(config.server, keyFor(config, config.server)), config);
   if (await answers(config.server)) return askThere();
   if (config.server !== settings.server.default && config.server !== toOwnUrl(config)) {
-    throw new Exit(exitCodes.outage, `No server answers at ${config.server}.`, "Start one with: tributary up");
+    throw new Exit(
+      exitCodes.outage,
+      `No server answers at ${config.server}.`,
+      "Start one with: tributary up   or name another with --server URL.",
+    );
   }
   if (!options.mayCreate && !existsSync(config.dataDir)) {
     throw new Exit(

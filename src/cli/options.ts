@@ -1,6 +1,6 @@
 // Options that several commands share, and how they become the one config.
 
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { given } from "#base/given.ts";
 import { ConfigError, readConfig } from "#config/read-config.ts";
 import { type Config, type SettingName, settings } from "#config/settings.ts";
@@ -83,9 +83,9 @@ export function toOwnUrl({ httpAddress: { host, port }, tlsCert }: Config): stri
   return port === 0 ? settings.server.default : `${tlsCert === "" ? "http" : "https"}://${name}:${port}`;
 }
 
-/** A number given on the command line; anything else is a wrong use. */
+/** A number given on the command line. The parser of the command line says of which option anything else was. */
 export function toCount(text: string): number {
-  if (!/^\d+$/.test(text)) throw new Exit(exitCodes.usage, `${JSON.stringify(text)} is not a whole number.`);
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(text);
 }
 

@@ -69,6 +69,20 @@ describe("every command", async () => {
     const { code, err } = await runInTest(["rnus"]);
     expect([code, err]).toEqual([2, expect.stringContaining("Did you mean runs?")]);
   });
+
+  it.each([
+    [["rules", "try"], "unknown command 'rules try'. There are: list, test, "],
+    [["keys", "show"], "unknown command 'keys show'. There are: list, create, revoke, help."],
+    [["help", "nothing"], "unknown command 'nothing'"],
+    [["--server", "http://127.0.0.1:9", "runs"], "'--server' comes after the command"],
+    [["runs", "--limit", "many"], "'--limit <n>' argument 'many' is invalid. It must be a whole number."],
+    [["aside", "retry", "all"], "'all' is invalid for argument 'positions'. It must be a whole number."],
+    [["gate", "r", "--rules", "/no/rules.toml"], "/no/rules.toml cannot be read: there is no such file or folder."],
+    [["restore", "/no/such.tar", "--data", "/tmp/no-such-folder"], "Cannot use /no/such.tar: there is no folder /no."],
+  ])("says of what is wrong in %j what it is, with 2", async (args, said) => {
+    const { code, err } = await runInTest(args);
+    expect([code, err]).toEqual([2, expect.stringContaining(said)]);
+  });
 });
 
 describe("runs", () => {

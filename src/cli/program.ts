@@ -75,6 +75,7 @@ function choose(name: string): (() => Promise<AddCommand>)[] {
 export async function runCli(args: readonly string[], context: Context): Promise<number> {
   try {
     const program = await createProgram(context, args[0]);
+    refuseUnknown(program, args);
     await program.parseAsync([...args], { from: "user" });
     return 0;
   } catch (error) {
@@ -83,6 +84,22 @@ export async function runCli(args: readonly string[], context: Context): Promise
     if (said.message !== "") printError(context, said, args.includes("--json"));
     return said.code;
   }
+}
+
+/**
+ * The parser takes a mistyped part of `rules` for an argument of what `rules` alone does, answers `help` for a command
+ * that there is not with the help of all, and knows no options that stand before the command.
+ */
+function refuseUnknown(program: Command, [first = "", second = ""]: readonly string[]): void {
+  const named = (command: Command) => [...command.commands.map((each) => each.name()), "help"];
+  if (first === "help" && second !== "" && !named(program).includes(second))
+    program.error(`error: unknown command '${second}'`);
+  if (first.startsWith("--") && program.options.every(({ long }) => long !== first) && first !== "--help")
+    program.error(`error: '${first}' comes after the command, as in: tributary runs --server URL`);
+  const group = program.commands.find((command) => command.name() === first);
+  if (group === undefined || group.commands.length === 0 || second === "" || second.startsWith("-")) return;
+  if (!named(group).includes(second))
+    group.error(`error: unknown command '${first} ${second}'. There are: ${named(group).join(", ")}.`);
 }
 
 function printError(context: Context, { code, message, hint }: Exit, isJson: boolean): void {

@@ -16,6 +16,7 @@ const hints: Readonly<Record<string, string>> = {
     "Pass another with --key or TRIBUTARY_KEY. On the server's machine, tributary keys lists the existing ones.",
   export_kind: "Name it with --kind; tributary export --help lists them.",
   export_format: "tributary export --help says which format is for what.",
+  key_not_found: "List keys with: tributary keys",
   rule_not_found: "List rules with: tributary rules list",
   request_invalid: "Each command says with --help what it takes.",
   sql_refused: "One SELECT over the documented tables; tributary sql --help names them.",
@@ -44,6 +45,7 @@ export function toExit(error: unknown): Exit {
   if (kind === "folder_taken") {
     return new Exit(exitCodes.outage, String(message), "If a server runs there, name it with --server URL.");
   }
+  if (kind === "backup") return new Exit(exitCodes.negative, String(message));
   return new Exit(exitCodes.outage, kind === undefined ? (stack ?? String(error)) : (message ?? String(error)));
 }
 
@@ -75,10 +77,16 @@ function toListenExit({ code, address = "", port = -1 }: ListenError): Exit {
   return new Exit(exitCodes.outage, `Cannot listen on ${address}${port < 0 ? "" : `:${port}`}: ${why}.`, hint);
 }
 
+/** What was named wrongly is no outage: trying again changes nothing. */
+const wrongPaths: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);
+
 function toFileExit({ code, syscall }: NodeJS.ErrnoException, path: string): Exit {
   const isFolder = syscall === "mkdir" || syscall === "scandir";
-  const what = isFolder && code === "EACCES" ? dirname(path) : path;
-  return new Exit(exitCodes.outage, `Cannot use ${what}: ${whyNot(code)}.`);
+  // A file is written under another name first.
+  const what = isFolder && code === "EACCES" ? dirname(path) : path.replace(/\.partial$/, "");
+  const isLost = code === "ENOENT" && !existsSync(dirname(path));
+  const why = isLost ? `there is no folder ${dirname(path)}` : whyNot(code);
+  return new Exit(wrongPaths.has(code) ? exitCodes.usage : exitCodes.outage, `Cannot use ${what}: ${why}.`);
 }
 
 export function whyNot(code: string | undefined): string {

@@ -32,10 +32,13 @@ export function addAside(program: Command, context: Context): void {
   const retry = aside
     .command("retry")
     .summary("try them again, as after an upgrade")
-    .argument("[positions...]", "only these, from the list (default: all)")
+    .argument("[positions...]", "only these, from the list (default: all)", (text, before: number[] = []) => [
+      ...before,
+      toCount(text),
+    ])
     .addHelpText("after", "\nExample:\n  tributary aside retry 1203\n");
-  askServer(context, retry, async (client, options: ConnectOptions, positions: string[]) => {
-    const body = positions.length === 0 ? {} : { positions: positions.map(toCount) };
+  askServer(context, retry, async (client, options: ConnectOptions, positions: number[] = []) => {
+    const body = positions.length === 0 ? {} : { positions };
     const answer = await client.call("retryAside", { body });
     if (options.json) return printJson(context, answer);
     printLine(context, `Tried ${formatCount(answer.tried, "record")}; ${answer.left} set aside now.`);

@@ -9,6 +9,7 @@ import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatCount } from "#cli/format.ts";
 import { addConnectOptions, addJsonOption } from "#cli/options.ts";
 import { printJson, printLine } from "#cli/print.ts";
+import { whyNot } from "#cli/sentence.ts";
 import { printFired } from "./rules.ts";
 
 interface GateOptions extends ConnectOptions {
@@ -43,8 +44,9 @@ function readRules(path: string): Rules {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
-  } catch {
-    throw new Exit(exitCodes.usage, `${path} cannot be read.`);
+  } catch (error) {
+    const why = whyNot((error as NodeJS.ErrnoException).code);
+    throw new Exit(exitCodes.usage, `${path} cannot be read: ${why}.`);
   }
   try {
     const { rules } = parse(text);
