@@ -36,14 +36,11 @@ export const xtrackRecords: StoredRecords = {
 function rebuild(record: StoredRecord): Generator<void, Texts> {
   const [row] = record;
   switch (row.kind) {
-    case "param": {
-      const { key, nested_key, value } = textCells(cellsOf(row, "param"));
-      return rebuildParam({ ...storedOf(row), type: "param", key, nestedKey: nested_key, value });
-    }
+    case "param":
+      return rebuildParam({ ...storedOf(row), ...textCells(cellsOf(row, "param")) });
     case "log": {
-      const { level, msg, logger, step, fields } = cellsOf(row, "log");
-      const texts = { level: level ?? "", msg: msg ?? "", logger: logger ?? "", fields: fields ?? "" };
-      return rebuildLog({ ...storedOf(row), type: "log", ...texts, step: toInteger(step) });
+      const cells = cellsOf(row, "log");
+      return rebuildLog({ ...storedOf(row), ...textCells(cells), step: cells.step });
     }
     case "metric":
       return rebuildMetrics(record.map(toStoredMetric) as [StoredMetric, ...StoredMetric[]]);
@@ -54,27 +51,13 @@ function rebuild(record: StoredRecord): Generator<void, Texts> {
 
 function toStoredMetric(row: RecordRow): StoredMetric {
   const cells = cellsOf(row, "metric");
-  return {
-    ...storedOf(row),
-    type: row.type as StoredMetric["type"],
-    key: cells.key ?? "",
-    phase: cells.phase ?? "",
-    step: toInteger(cells.step),
-    stepText: cells.step_text ?? "",
-    epoch: toInteger(cells.epoch),
-    value: toDouble(cells.value),
-    valueText: cells.value_text ?? "",
-    ctx: cells.ctx ?? "",
-  };
+  const { step, epoch } = cells;
+  return { ...storedOf(row), ...textCells(cells), step, epoch, value: toDouble(cells.value) };
 }
 
 function storedOf({ type, worker, extra, raw, group_key, seq, ts_ns }: RecordRow) {
   const run = parseGroupKey(group_key).ownId;
   return { type, run, worker, seq: BigInt(seq ?? 0), tsNs: BigInt(ts_ns), extra, raw };
-}
-
-function toInteger(text: string | null): bigint | null {
-  return text === null ? null : BigInt(text);
 }
 
 /** An event. One that does not say its run follows the last `run_start` of its stream, which the line names. */

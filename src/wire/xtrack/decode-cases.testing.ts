@@ -1,19 +1,10 @@
 // Shared by the tests of this folder: decodes frames and shows the columns as plain rows.
 
 import { atOnce } from "#base/turns.ts";
+import { toCells } from "#model/cells.testing.ts";
 import { EventDecoder, type Outcome, type RefusedEvent } from "./decode.ts";
-import type { EventColumns } from "./event-columns.ts";
-import {
-  rebuildLog,
-  rebuildMetrics,
-  rebuildOther,
-  rebuildParam,
-  type StoredLog,
-  type StoredMetric,
-  type StoredOther,
-  type StoredParam,
-  type StoredRow,
-} from "./rebuild.ts";
+import type { AnyOwnedRows, EventColumns } from "./event-columns.ts";
+import { rebuildLog, rebuildMetrics, rebuildOther, rebuildParam, type StoredMetric } from "./rebuild.ts";
 
 const textEncoder = new TextEncoder();
 
@@ -43,89 +34,35 @@ export function refusalOf(payload: string): RefusedEvent {
   return refusals[0];
 }
 
-interface Readable<T> {
-  readonly inner: { at(row: number): T };
-  isNull(row: number): boolean;
+/** The rows of a table, each with what is its event's own. */
+function rowsOf<R>(columns: EventColumns, { rows, event }: Pick<AnyOwnedRows, "rows" | "event">): R[] {
+  return Array.from({ length: event.length }, (_, i) => {
+    const at = event.at(i);
+    const own = { run: columns.run.at(at), worker: columns.worker.at(at), type: columns.type.at(at) };
+    return { ...own, seq: columns.seq.at(at), tsNs: columns.tsNs.at(at), ...toCells(rows, i) } as R;
+  });
 }
 
-function nullable<T>(column: Readable<T>, row: number): T | null {
-  return column.isNull(row) ? null : column.inner.at(row);
+interface Flagged {
+  readonly flags: number;
 }
 
-function identity(columns: EventColumns, event: number): Pick<StoredRow, "run" | "worker" | "seq" | "tsNs"> {
-  return {
-    run: columns.run.at(event),
-    worker: columns.worker.at(event),
-    seq: columns.seq.at(event),
-    tsNs: columns.tsNs.at(event),
-  };
-}
-
-export type FlaggedMetric = StoredMetric & { readonly entry: number; readonly flags: number };
+export type FlaggedMetric = StoredMetric & Flagged & { readonly entry: number };
 
 export function metricsOf(columns: EventColumns): FlaggedMetric[] {
   const { rows, event } = columns.metrics;
   for (const column of [rows.step_text, rows.value_text, rows.extra, rows.raw]) column.padTo(event.length);
-  return Array.from({ length: event.length }, (_, i) => ({
-    ...identity(columns, event.at(i)),
-    type: columns.type.at(event.at(i)) as "metric",
-    key: rows.key.at(i),
-    phase: rows.phase.at(i),
-    step: nullable(rows.step, i),
-    stepText: rows.step_text.at(i),
-    epoch: nullable(rows.epoch, i),
-    value: nullable(rows.value, i),
-    valueText: rows.value_text.at(i),
-    ctx: rows.ctx.at(i),
-    extra: rows.extra.at(i),
-    raw: rows.raw.at(i),
-    entry: rows.entry.at(i),
-    flags: rows.flags.at(i),
-  }));
+  return rowsOf(columns, columns.metrics);
 }
 
-export function paramsOf(columns: EventColumns): (StoredParam & { name: string; valueNum: number | null })[] {
-  const { rows, event } = columns.params;
-  return Array.from({ length: event.length }, (_, i) => ({
-    ...identity(columns, event.at(i)),
-    type: "param" as const,
-    name: rows.name.at(i),
-    key: rows.key.at(i),
-    nestedKey: rows.nested_key.at(i),
-    value: rows.value.at(i),
-    valueNum: nullable(rows.value_num, i),
-    extra: rows.extra.at(i),
-    raw: rows.raw.at(i),
-  }));
-}
+export const paramsOf = (columns: EventColumns) =>
+  rowsOf<Parameters<typeof rebuildParam>[0] & { name: string; value_num: number | null }>(columns, columns.params);
 
-export function logsOf(columns: EventColumns): (StoredLog & { flags: number })[] {
-  const { rows, event } = columns.logs;
-  return Array.from({ length: event.length }, (_, i) => ({
-    ...identity(columns, event.at(i)),
-    type: "log" as const,
-    level: rows.level.at(i),
-    msg: rows.msg.at(i),
-    logger: rows.logger.at(i),
-    step: nullable(rows.step, i),
-    fields: rows.fields.at(i),
-    extra: rows.extra.at(i),
-    raw: rows.raw.at(i),
-    flags: rows.flags.at(i),
-  }));
-}
+export const logsOf = (columns: EventColumns) =>
+  rowsOf<Parameters<typeof rebuildLog>[0] & Flagged>(columns, columns.logs);
 
-export function othersOf(columns: EventColumns): (StoredOther & { flags: number })[] {
-  const { rows, event } = columns.events;
-  return Array.from({ length: event.length }, (_, i) => ({
-    ...identity(columns, event.at(i)),
-    type: rows.type.at(i),
-    payload: rows.payload.at(i),
-    extra: rows.extra.at(i),
-    raw: rows.raw.at(i),
-    flags: rows.flags.at(i),
-  }));
-}
+export const othersOf = (columns: EventColumns) =>
+  rowsOf<Parameters<typeof rebuildOther>[0] & Flagged>(columns, columns.events);
 
 /** Every event's JSON text again, in the order of the events. */
 export function rebuildAll(columns: EventColumns): string[] {

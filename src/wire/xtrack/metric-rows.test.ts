@@ -18,8 +18,8 @@ describe("param", () => {
     ]);
     const rows = paramsOf(columns);
     expect(rows.slice(0, 6).map((row) => JSON.parse(row.value))).toEqual(values);
-    expect(rows.map((row) => row.valueNum)).toEqual([0.001, null, null, null, null, null, null, 0.001]);
-    expect(rows.slice(6).map(({ name, key, nestedKey }) => [name, key, nestedKey])).toEqual([
+    expect(rows.map((row) => row.value_num)).toEqual([0.001, null, null, null, null, null, null, 0.001]);
+    expect(rows.slice(6).map(({ name, key, nested_key }) => [name, key, nested_key])).toEqual([
       ["optimizer.type", "optimizer", '["type"]'],
       ["optimizer.a.b.c.3", "optimizer", '["a","b.c",3]'],
     ]);
@@ -80,7 +80,7 @@ describe("metric", () => {
       "-Infinity": -Infinity,
     };
     for (const [literal, value] of Object.entries(exact)) {
-      expect(oneMetric(`"value":${literal}`), literal).toMatchObject({ value, valueText: "", flags: 0 });
+      expect(oneMetric(`"value":${literal}`), literal).toMatchObject({ value, value_text: "", flags: 0 });
     }
     const inexact = {
       "9007199254740993": 9007199254740992,
@@ -92,7 +92,7 @@ describe("metric", () => {
     for (const [literal, value] of Object.entries(inexact)) {
       expect(oneMetric(`"value":${literal}`), literal).toMatchObject({
         value,
-        valueText: literal,
+        value_text: literal,
         flags: rowFlags.odd_value,
       });
     }
@@ -102,14 +102,14 @@ describe("metric", () => {
     for (const literal of ["true", '"0.5"', "null", '{"mean":1}', "[1]", '"NaN"']) {
       expect(oneMetric(`"value":${literal}`), literal).toMatchObject({
         value: null,
-        valueText: literal,
+        value_text: literal,
         flags: rowFlags.odd_value,
       });
     }
     for (const literal of ["1.5", '"5"', "1180591620717411303424", "NaN"]) {
       expect(oneMetric(`"value":1,"step":${literal}`), literal).toMatchObject({
         step: null,
-        stepText: literal,
+        step_text: literal,
         flags: rowFlags.odd_step,
       });
     }
@@ -118,7 +118,7 @@ describe("metric", () => {
       epoch: -1n,
       flags: 0,
     });
-    expect(oneMetric('"value":1,"step":5.0')).toMatchObject({ step: 5n, stepText: "5.0", flags: rowFlags.odd_step });
+    expect(oneMetric('"value":1,"step":5.0')).toMatchObject({ step: 5n, step_text: "5.0", flags: rowFlags.odd_step });
     expect(oneMetric('"value":1,"epoch":0.5')).toMatchObject({
       epoch: null,
       extra: '{"p":{"epoch":0.5}}',
@@ -145,10 +145,10 @@ describe("metric_batch", () => {
       }),
     ]);
     expect(
-      metricsOf(columns).map(({ key, value, valueText, step, epoch, phase, entry }) => [
+      metricsOf(columns).map(({ key, value, value_text, step, epoch, phase, entry }) => [
         key,
         value,
-        valueText,
+        value_text,
         step,
         epoch,
         phase,

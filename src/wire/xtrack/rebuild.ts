@@ -6,49 +6,26 @@ import { membersInSteps, mergeMembers } from "#base/json/members.ts";
 import { formatLongText, type Texts } from "#base/json/texts.ts";
 import { protocolVersion } from "./messages.ts";
 
-/** What every stored row of an event has. */
-export interface StoredRow {
-  readonly type: string;
-  readonly run: string;
-  readonly worker: string;
+/** Whole numbers come as bigints out of memory, and as decimal text out of the store. */
+type Whole = bigint | string | null;
+type Cells<Name extends string> = { readonly [N in Name]: string };
+
+/** What every stored row of an event has; the other cells are named as their columns. */
+interface StoredRow extends Cells<"type" | "run" | "worker" | "extra" | "raw"> {
   readonly seq: bigint;
   readonly tsNs: bigint;
-  readonly extra: string;
-  readonly raw: string;
 }
 
-export interface StoredMetric extends StoredRow {
-  readonly type: "metric" | "metric_batch";
-  readonly key: string;
-  readonly phase: string;
-  readonly step: bigint | null;
-  readonly stepText: string;
-  readonly epoch: bigint | null;
+export interface StoredMetric extends StoredRow, Cells<"key" | "phase" | "step_text" | "value_text" | "ctx"> {
+  readonly step: Whole;
+  readonly epoch: Whole;
   readonly value: number | null;
-  readonly valueText: string;
-  readonly ctx: string;
 }
 
-export interface StoredParam extends StoredRow {
-  readonly type: "param";
-  readonly key: string;
-  readonly nestedKey: string;
-  readonly value: string;
-}
-
-export interface StoredLog extends StoredRow {
-  readonly type: "log";
-  readonly level: string;
-  readonly msg: string;
-  readonly logger: string;
-  readonly step: bigint | null;
-  readonly fields: string;
-}
-
-export interface StoredOther extends StoredRow {
-  /** Strict JSON of `p`. */
-  readonly payload: string;
-}
+type StoredParam = StoredRow & Cells<"key" | "nested_key" | "value">;
+type StoredLog = StoredRow & Cells<"level" | "msg" | "logger" | "fields"> & { readonly step: Whole };
+/** The payload is strict JSON of `p`. */
+type StoredOther = StoredRow & Cells<"payload">;
 
 const pauseMetrics = 2048;
 
@@ -61,7 +38,7 @@ export function* rebuildMetrics(rows: readonly [StoredMetric, ...StoredMetric[]]
     payload.set("key", JSON.stringify(first.key));
     payload.set("value", formatValue(first));
   } else payload.set("metrics", yield* formatMetrics(rows));
-  if (first.stepText !== "") payload.set("step", first.stepText);
+  if (first.step_text !== "") payload.set("step", first.step_text);
   else if (first.step !== null) payload.set("step", String(first.step));
   if (first.epoch !== null) payload.set("epoch", String(first.epoch));
   if (first.phase !== "" || first.ctx !== "") {
@@ -89,7 +66,7 @@ export function* rebuildParam(row: StoredParam): Generator<void, Texts> {
     ["key", JSON.stringify(row.key)],
     ["value", row.value],
   ]);
-  if (row.nestedKey !== "") payload.set("nested_key", row.nestedKey);
+  if (row.nested_key !== "") payload.set("nested_key", row.nested_key);
   return yield* format(row, payload);
 }
 
@@ -110,8 +87,8 @@ export function* rebuildOther(row: StoredOther): Generator<void, Texts> {
   return row.raw === "" ? yield* format(row, row.payload) : [row.raw];
 }
 
-function formatValue({ value, valueText }: StoredMetric): string {
-  if (valueText !== "") return valueText;
+function formatValue({ value, value_text }: StoredMetric): string {
+  if (value_text !== "") return value_text;
   // A large integer is written with its digits, as it came.
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return String(BigInt(value ?? 0));
   return formatJson(value, "lossless");
