@@ -1,15 +1,14 @@
 // Records that together are more than the engine may hold for one question: all of them are listed and taken away.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { EventsAnswer } from "#api/contract/record.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 
 const size = 60 << 20;
 const letters = Buffer.from("ABCDEFGHI");
-let walk: TestApp;
+const walk = suiteApp();
 
 beforeAll(async () => {
-  walk = await createTestApp();
   for (const [at, letter] of letters.entries()) {
     const attrs = `{"~":"${String.fromCharCode(letter).repeat(size)}"}`;
     const span = `{"id":"s${at}","name":"step","parent_id":null,"start_ns":${at},"end_ns":99,"pid":1,"attrs":${attrs}}`;
@@ -17,7 +16,6 @@ beforeAll(async () => {
     expect(await walk.post("/v1/runs/large/traces?wait=1", batch)).toMatchObject({ status: 202 });
   }
 }, 300_000);
-afterAll(() => walk.remove());
 
 test("a list shows the beginning of each", async () => {
   const { status, body } = await walk.get("/api/v1/runs/large/events");

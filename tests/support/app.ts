@@ -8,6 +8,7 @@ import type { SettingName } from "#config/settings.ts";
 import { type App, openApp } from "#server/app/app.ts";
 import { createLog } from "#server/log.ts";
 import { makeMigratedFolder } from "./migrated-folder.ts";
+import { suiteOf } from "./suite.ts";
 
 export interface TestApp {
   readonly dataDir: string;
@@ -22,8 +23,16 @@ export interface TestApp {
   remove(): Promise<void>;
 }
 
+export type Flags = Partial<Record<SettingName, string>>;
+
+/** One for all tests of a suite; `flags` may wait for something. */
+export function suiteApp(flags: Flags | (() => Promise<Flags>) = {}): TestApp {
+  const open = async () => createTestApp(typeof flags === "function" ? await flags() : flags);
+  return suiteOf(open, (app) => app.remove());
+}
+
 /** Who gives a folder gives it away: it is removed with the rest. */
-export async function createTestApp(flags: Partial<Record<SettingName, string>> = {}): Promise<TestApp> {
+export async function createTestApp(flags: Flags = {}): Promise<TestApp> {
   const dataDir = flags.dataDir ?? (await makeFolder(flags.storeUrl));
   const open = (): Promise<App> => {
     // Tests that make keys still ask without one, unless they say otherwise.

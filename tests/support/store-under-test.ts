@@ -5,12 +5,12 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll } from "vitest";
 import { createStore } from "#store/client.ts";
 import type { Confinement } from "#store/engine/confinement.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import { makeMigratedFolder } from "./migrated-folder.ts";
+import { suiteOf } from "./suite.ts";
 
 export interface StoreUnderTest {
   readonly store: Store;
@@ -22,20 +22,15 @@ export function makeDataDir(): string {
   return mkdtempSync(join(tmpdir(), "tributary-test-"));
 }
 
-/** Opens a store before the tests of a suite and closes it after them; what is returned stands for it. */
+/** One for all tests of a suite. */
 export function suiteStore(open: () => Promise<StoreUnderTest>): Store {
-  let under: StoreUnderTest | undefined;
-  beforeAll(async () => {
-    under = await open();
-  });
-  afterAll(() => under?.close());
-  return new Proxy({} as Store, {
-    get(_, name) {
-      const store = under?.store as Store;
-      const member: unknown = Reflect.get(store, name);
-      return typeof member === "function" ? member.bind(store) : member;
-    },
-  });
+  let close: StoreUnderTest["close"];
+  const openStore = async () => {
+    const under = await open();
+    ({ close } = under);
+    return under.store;
+  };
+  return suiteOf(openStore, () => close());
 }
 
 /** With its tables, as a server finds it. */

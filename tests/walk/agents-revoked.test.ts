@@ -1,17 +1,15 @@
 // What an agent is waiting for ends when its key is revoked, in both versions of the protocol.
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { beforeAll, expect, test } from "vitest";
+import { suiteApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
 
-let walk: TestApp;
+const walk = suiteApp();
 beforeAll(async () => {
-  walk = await createTestApp();
   const ts = 1_700_000_000_000_000;
   await walk.post("/v1/xtrack?wait=1", toFrame({ type: "run_start", seq: 1, ts, payload: { run_id: "quiet" } }));
 });
-afterAll(() => walk.remove());
 
 interface MadeKey {
   readonly id: string;

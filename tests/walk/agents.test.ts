@@ -5,25 +5,21 @@ import { once } from "node:events";
 import { text as readText } from "node:stream/consumers";
 import { Client, StreamableHTTPClientTransport, type VersionNegotiationMode } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { tools } from "#agent/tools.ts";
 import { type Run, startRun } from "#emit/xtrack.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { eventually } from "../support/several.ts";
 import { makeSampleFolder, profiledRun } from "../web/sample.ts";
 
-let walk: TestApp;
+const walk = suiteApp(async () => ({ dataDir: await makeSampleFolder() }));
 const clients: Client[] = [];
 const runs: Run[] = [];
 
-beforeAll(async () => {
-  walk = await createTestApp({ dataDir: await makeSampleFolder() });
-});
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));
   await Promise.all(runs.splice(0).map((run) => run.end({ timeoutMs: 1000 })));
 });
-afterAll(() => walk.remove());
 
 const current: VersionNegotiationMode = { pin: "2026-07-28" };
 const info = { name: "test", version: "1" };

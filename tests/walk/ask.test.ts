@@ -1,20 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { suiteApp } from "../support/app.ts";
 
 const root = join(import.meta.dirname, "../..");
 const spool = join(root, "examples/data/h200/cirron-full/.cirron/spool");
-let walk: TestApp;
+const walk = suiteApp();
 
 beforeAll(async () => {
-  walk = await createTestApp();
   for (const name of readdirSync(spool)) await walk.post("/v1/runs/gpu/traces", readFileSync(join(spool, name)));
   const sweep = readFileSync(join(root, "examples/data/h200/sweep.xtrack.bin"));
   await walk.post("/v1/xtrack?wait=1", sweep, { "content-type": "application/octet-stream" });
   await walk.app.collector.drained();
 });
-afterAll(() => walk.remove());
 
 async function sql(query: string): Promise<{
   status: number;

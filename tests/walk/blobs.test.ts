@@ -1,18 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { expect, test, vi } from "vitest";
+import { suiteApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
 
 const root = join(import.meta.dirname, "../..");
 const recorded = join(root, "tests/fixtures/cirron/http_ok/recorded");
-let walk: TestApp;
-
-beforeAll(async () => {
-  walk = await createTestApp();
-});
-afterAll(() => walk.remove());
+const walk = suiteApp();
 
 interface Recorded {
   readonly method: string;

@@ -3,18 +3,12 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { expect, it } from "vitest";
+import { suiteApp } from "../support/app.ts";
 import { toFrame, toFrameOfText } from "../support/frames.ts";
 import { sized } from "../support/sized.ts";
 
-let test: TestApp;
-
-beforeAll(async () => {
-  test = await createTestApp();
-});
-
-afterAll(() => test.remove());
+const test = suiteApp();
 
 interface Answer {
   readonly accepted: number;

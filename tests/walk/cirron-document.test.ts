@@ -1,17 +1,12 @@
 // The page says that its wire contract is all a collector needs. This sends what the page shows, field by field, and
 // looks for it in the tables that the page says it ends in.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type DocumentBatch, newId, postBatch } from "../clients/cirron-document-client.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
 
-let walk: TestApp;
-
-beforeAll(async () => {
-  walk = await createTestApp();
-});
-afterAll(() => walk.remove());
+const walk = suiteApp();
 
 const ids = { session: newId(), epoch: newId(), step: newId(), loss: newId(), note: newId(), weight: newId() };
 const startNs = 1_794_710_396_768_536_383n;

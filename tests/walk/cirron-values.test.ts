@@ -4,21 +4,16 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { atOnce } from "#base/turns.ts";
 import { formatRecord, type RecordCells } from "#wire/cirron/rebuild.ts";
 import { readIndependently, sameNumbers, type Tree } from "#wire/cirron/small-records.testing.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
 
 const root = join(import.meta.dirname, "../..");
 const files = globSync("{tests/fixtures/cirron,examples/data/h200}/*/.cirron/spool/*.json", { cwd: root });
-let walk: TestApp;
-
-beforeAll(async () => {
-  walk = await createTestApp();
-});
-afterAll(() => walk.remove());
+const walk = suiteApp();
 
 type Table = "spans" | "marks" | "snapshots";
 

@@ -1,21 +1,19 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
 import { readFewOfSweep } from "../support/few-of-sweep.ts";
 
 const root = join(import.meta.dirname, "../..");
-let walk: TestApp;
+const walk = suiteApp();
 
 beforeAll(async () => {
-  walk = await createTestApp();
   await post("tests/fixtures/cirron/torch_stats/.cirron/spool", "/v1/runs/first/traces");
   await post("tests/fixtures/cirron/torch_full/.cirron/spool", "/v1/runs/second/traces");
   await walk.post("/v1/xtrack?wait=1", readFewOfSweep(), { "content-type": "application/octet-stream" });
 });
-afterAll(() => walk.remove());
 
 async function post(folder: string, path: string): Promise<void> {
   for (const name of readdirSync(join(root, folder))) {

@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { EventRow, EventsAnswer } from "#api/contract/record.ts";
 import { formatJson } from "#base/json/format.ts";
 import { parseJson } from "#base/json/parse.ts";
 import type { JsonObject, JsonValue } from "#base/json/value.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { toFrameOfText } from "../support/frames.ts";
 
 const root = join(import.meta.dirname, "../..");
 const spool = join(root, "tests/fixtures/cirron/torch_stats/.cirron/spool");
 const octets = { "content-type": "application/octet-stream" };
-let walk: TestApp;
+const walk = suiteApp();
 
 const xtrackTexts = [
   '{"v":1,"t":"run_start","m":{"seq":1,"ts":1700000000000001,"wid":"w"},"p":{"run_id":{"id":"mixed","exp_id":null},"name":"n"}}',
@@ -28,7 +28,6 @@ const batches = readdirSync(spool)
   .map((name) => readFileSync(join(spool, name)));
 
 beforeAll(async () => {
-  walk = await createTestApp();
   for (const text of xtrackTexts) {
     expect((await walk.post("/v1/xtrack", toFrameOfText(text), octets)).body).toMatchObject({ accepted: 1 });
   }
@@ -37,7 +36,6 @@ beforeAll(async () => {
   await walk.post(output, "first line\nsecond line\n", { "content-type": "text/plain" });
   await walk.get("/readyz?drained=1");
 });
-afterAll(() => walk.remove());
 
 async function events(query: string): Promise<EventsAnswer> {
   const { status, body } = await walk.get(`/api/v1/runs/mixed/events?${query}`);

@@ -4,21 +4,17 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { afterAll, expect, test } from "vitest";
+import { suiteApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
 import { eventually } from "../support/several.ts";
 
-let walk: TestApp;
+const walk = suiteApp();
 const folder = mkdtempSync(join(tmpdir(), "tributary-examples-"));
 const children: ChildProcess[] = [];
 
-beforeAll(async () => {
-  walk = await createTestApp();
-});
 afterAll(async () => {
   for (const child of children) child.kill("SIGKILL");
-  await walk.remove();
   rmSync(folder, { recursive: true, force: true });
 });
 

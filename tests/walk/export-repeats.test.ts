@@ -1,14 +1,10 @@
 // Batches that are sent again, in another order, after others have tied them together: an export still tells what each held.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { expect, test } from "vitest";
+import { suiteApp } from "../support/app.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await createTestApp();
-});
-afterAll(() => app.remove());
+const app = suiteApp();
 
 const span = (id: string, parent: string | null, at: number) => ({ id, parent, name: "step", at });
 const batches = [

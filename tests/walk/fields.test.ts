@@ -1,10 +1,10 @@
 // The names that runs can be filtered by: how many runs have each, however many groups of rows a run has.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { beforeAll, expect, test } from "vitest";
+import { suiteApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
 
-let walk: TestApp;
+const walk = suiteApp();
 let seq = 0;
 
 async function send(run: string, type: string, own: object): Promise<void> {
@@ -20,7 +20,6 @@ async function sendMark(run: string, at: number): Promise<void> {
 }
 
 beforeAll(async () => {
-  walk = await createTestApp();
   for (const run of ["a", "b", "c"]) await send(run, "param", { key: "few", value: run === "a" ? 1 : "x" });
   for (const run of ["a", "b", "c", "gone"]) await send(run, "metric", { key: "acc", value: 1 });
   await send("a", "param", { key: "rare", value: 1 });
@@ -31,7 +30,6 @@ beforeAll(async () => {
   expect((await walk.post("/api/v1/runs/b/join", '{"ids":["c"]}')).status).toBeLessThan(300);
   await walk.app.collector.drained();
 });
-afterAll(() => walk.remove());
 
 test("counts runs, not the groups of their rows, and puts the most common first", async () => {
   const { body } = await walk.get("/api/v1/fields");

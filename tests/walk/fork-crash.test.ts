@@ -1,15 +1,11 @@
 // A process that forked, and a server that ends before all of it is stored.
 
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { StoreOutage } from "#store/outage.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
 
-let walk: TestApp;
-beforeAll(async () => {
-  walk = await createTestApp();
-});
-afterAll(() => walk.remove());
+const walk = suiteApp();
 
 const span = (id: string, parent: string | null, name: string, at: number) => ({ id, parent, name, at });
 const send = async (text: string) => expect((await walk.post("/v1/traces", text)).status).toBe(202);

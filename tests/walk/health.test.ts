@@ -1,15 +1,11 @@
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { childrenOf } from "../support/process-tree.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await createTestApp();
-});
-afterAll(() => app.remove());
+const app = suiteApp();
 
 it("counts what it takes, by protocol, on the Health page and for Prometheus", async () => {
   const lines = readFileSync(new URL("../fixtures/semantiva/plain_file/trace.ser.jsonl", import.meta.url), "utf8");

@@ -1,17 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { expect, test } from "vitest";
+import { suiteApp } from "../support/app.ts";
 
 const root = join(import.meta.dirname, "../..");
 const spool = join(root, "examples/data/h200/cirron-stats/.cirron/spool");
-let walk: TestApp;
-
-beforeAll(async () => {
-  walk = await createTestApp();
-});
-afterAll(() => walk.remove());
+const walk = suiteApp();
 
 interface Runs {
   runs: { id: string; status: string; protocols: string[] }[];

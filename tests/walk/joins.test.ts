@@ -1,25 +1,23 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { Run } from "#api/contract/run.ts";
 import { runInTest } from "#cli/run-cli.testing.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { createTestApp, suiteApp } from "../support/app.ts";
 import { type BatchSpan, hex, toBatchText } from "../support/cirron-batch.ts";
 import { readFewOfSweep } from "../support/few-of-sweep.ts";
 import { toFrame } from "../support/frames.ts";
 
 const root = join(import.meta.dirname, "../..");
 const spool = join(root, "tests/fixtures/cirron/torch_stats/.cirron/spool");
-let walk: TestApp;
+const walk = suiteApp();
 
 beforeAll(async () => {
-  walk = await createTestApp();
   await walk.post("/v1/xtrack?wait=1", readFewOfSweep(), { "content-type": "application/octet-stream" });
   for (const name of readdirSync(spool))
     await walk.post("/v1/runs/profile/traces?wait=1", readFileSync(join(spool, name)));
 });
-afterAll(() => walk.remove());
 
 async function ids(query = ""): Promise<string[]> {
   const { body } = await walk.get(`/api/v1/runs?limit=200${query}`);

@@ -1,16 +1,15 @@
 // Values of megabytes: a list shows their beginning, says how large they are, and leads to the whole.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { EventsAnswer, LogsAnswer, ParamRow } from "#api/contract/record.ts";
 import type { SpanDetail } from "#api/contract/span.ts";
 import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 
 const large = `é${"x".repeat(2_000_000)}`;
-let walk: TestApp;
+const walk = suiteApp();
 
 beforeAll(async () => {
-  walk = await createTestApp();
   const frames = [
     encodeFrame("run_start", { seq: 1, ts: 1000 }, { run_id: "big", env: { host: "h", path: large } }),
     encodeFrame("param", { seq: 2, ts: 2000 }, { run_id: "big", key: "vocab", value: `${large}1` }),
@@ -24,7 +23,6 @@ beforeAll(async () => {
   const batch = { schema_version: 1, batch_id: "b", spans: [span], marks: [mark], snapshots: [] };
   await walk.post("/v1/runs/spans/traces?wait=1", JSON.stringify(batch));
 });
-afterAll(() => walk.remove());
 
 const whole = async (run: string, id: string): Promise<string> =>
   (await fetch(`${walk.app.url}/api/v1/runs/${run}/events/${id}`)).text();

@@ -1,15 +1,11 @@
 // A point that is told while it arrives stands where the stored one stands: same worker, step and epoch.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { LiveEvent } from "#api/contract/live.ts";
 import type { SeriesAnswer } from "#api/contract/series.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 
-let walk: TestApp;
-beforeAll(async () => {
-  walk = await createTestApp();
-});
-afterAll(() => walk.remove());
+const walk = suiteApp();
 
 type Metrics = LiveEvent<"metrics">["data"];
 

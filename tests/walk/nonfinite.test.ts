@@ -3,22 +3,20 @@
 
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { readIndependently, sameNumbers, type Tree } from "#wire/cirron/small-records.testing.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 
 const spool = join(import.meta.dirname, "../fixtures/cirron/diverging/.cirron/spool");
 const files = globSync("*.json", { cwd: spool }).sort();
 const sent = files.map((file) => readFileSync(join(spool, file), "utf8"));
 const run = "b2e96cdac6ba679179fd04733e0450c7";
-let walk: TestApp;
+const walk = suiteApp();
 
 beforeAll(async () => {
-  walk = await createTestApp();
   for (const body of sent) expect((await walk.post("/v1/traces?wait=1", body)).status).toBe(202);
   await walk.app.collector.drained();
 });
-afterAll(() => walk.remove());
 
 async function get(path: string): Promise<Record<string, never>> {
   const { status, body } = await walk.get(`/api/v1/${path}`);

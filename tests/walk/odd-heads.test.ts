@@ -1,17 +1,13 @@
 // What the head of a run is made of, where clients send what is legal and rare: numbers of 64 bits among tags, values
 // that are not finite, negative zeros, names with an @, one worker that fails before another one ends.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Run, RunsAnswer } from "#api/contract/run.ts";
 import { runInTest } from "#cli/run-cli.testing.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { toFrameOfText } from "../support/frames.ts";
 
-let walk: TestApp;
-beforeAll(async () => {
-  walk = await createTestApp();
-});
-afterAll(() => walk.remove());
+const walk = suiteApp();
 
 /** Events of one worker as they are written: type and payload, numbered and timed in order. */
 async function send(events: readonly (readonly [type: string, payload: string])[], wid = "w0", startUs = 0) {

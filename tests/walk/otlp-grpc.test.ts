@@ -6,22 +6,17 @@ import { connect } from "node:http2";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import * as fixture from "#wire/otlp/fixture.testing.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { createTestApp, suiteApp } from "../support/app.ts";
 import { eventually } from "../support/several.ts";
 
-let walk: TestApp;
-
-beforeAll(async () => {
-  walk = await createTestApp({
-    otlpGrpcAddress: "127.0.0.1:0",
-    otlpHttpAddress: "127.0.0.1:0",
-    bodyBytesMax: "200 KiB",
-    authLoopback: "key",
-  });
+const walk = suiteApp({
+  otlpGrpcAddress: "127.0.0.1:0",
+  otlpHttpAddress: "127.0.0.1:0",
+  bodyBytesMax: "200 KiB",
+  authLoopback: "key",
 });
-afterAll(() => walk.remove());
 
 const service = (name: string) => `/opentelemetry.proto.collector.${name}/Export`;
 

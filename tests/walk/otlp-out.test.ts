@@ -16,21 +16,19 @@ import type { Store } from "#store/store.ts";
 import * as fixture from "#wire/otlp/fixture.testing.ts";
 import { encodeResponse } from "#wire/otlp/reply.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { createTestApp, suiteApp, type TestApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
 import { freePort } from "../support/free-port.ts";
 import { eventually } from "../support/several.ts";
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
-let walk: TestApp;
+const walk = suiteApp();
 let folder: string;
 
 beforeAll(async () => {
-  walk = await createTestApp();
   folder = await mkdtemp(join(tmpdir(), "tributary-otlp-"));
 });
 afterAll(async () => {
-  await walk.remove();
   await rm(folder, { recursive: true, force: true });
 });
 

@@ -3,16 +3,11 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { expect, test } from "vitest";
+import { suiteApp } from "../support/app.ts";
 
 const program = join(import.meta.dirname, "../clients/otel-training.mjs");
-let walk: TestApp;
-
-beforeAll(async () => {
-  walk = await createTestApp();
-});
-afterAll(() => walk.remove());
+const walk = suiteApp();
 
 async function sql(query: string): Promise<unknown[][]> {
   const { body } = await walk.post("/api/v1/sql", JSON.stringify({ query }));

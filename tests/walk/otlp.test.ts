@@ -1,18 +1,13 @@
 // OTLP from a real request through the engine to the answers: spans, points and logs, and what an exporter is told.
 
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import * as fixture from "#wire/otlp/fixture.testing.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { createTestApp, suiteApp, type TestApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
 
-let walk: TestApp;
-
-beforeAll(async () => {
-  walk = await createTestApp({ bodyBytesMax: "200 KiB" });
-});
-afterAll(() => walk.remove());
+const walk = suiteApp({ bodyBytesMax: "200 KiB" });
 
 async function ask<T>(path: string): Promise<T> {
   await walk.app.collector.drained();

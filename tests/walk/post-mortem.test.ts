@@ -8,23 +8,21 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PostMortem } from "#api/contract/post-mortem.ts";
 import { runInTest } from "#cli/run-cli.testing.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
 import { toFrame } from "../support/frames.ts";
 import { toPickle } from "../support/pickle.ts";
 import { makeSampleFolder, profiledRun } from "../web/sample.ts";
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
-let walk: TestApp;
+const walk = suiteApp(async () => ({ dataDir: await makeSampleFolder() }));
 let folder: string;
 
 beforeAll(async () => {
-  walk = await createTestApp({ dataDir: await makeSampleFolder() });
   folder = mkdtempSync(join(tmpdir(), "tributary-death-"));
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
-  await walk.remove();
 });
 
 async function postMortemOf(run: string): Promise<PostMortem> {

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { suiteApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
 
-let walk: TestApp;
+const walk = suiteApp();
 const keys: Record<string, string> = { wrong: "tributary-wrong" };
 
 beforeAll(async () => {
-  walk = await createTestApp();
   const frame = toFrame({ type: "run_start", seq: 1, ts: 1_700_000_000_000_000, payload: { run_id: "r" } });
   await walk.post("/v1/xtrack?wait=1", frame, { "content-type": "application/octet-stream" });
   for (const scope of ["ingest", "read", "control", "admin"]) {
@@ -14,7 +13,6 @@ beforeAll(async () => {
     keys[scope] = (body as { key: string }).key;
   }
 });
-afterAll(() => walk.remove());
 
 async function statusOf(key: string, method: string, path: string): Promise<number> {
   const headers = { authorization: `Bearer ${keys[key]}`, "content-type": "application/json" };

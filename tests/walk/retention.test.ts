@@ -1,18 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { nowNs } from "#base/clock.ts";
 import { type ConfiguredAges, configuredAgeMs, sweepRetention } from "#server/app/retention.ts";
 import { type DeletionOrder, orderDeletion } from "#server/collector/deletion.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { createTestApp, suiteApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
 
 const dayNs = 86_400_000_000_000n;
-let walk: TestApp;
+const walk = suiteApp();
 beforeAll(async () => {
-  walk = await createTestApp();
   await start("old");
 });
-afterAll(() => walk.remove());
 
 async function start(run: string): Promise<void> {
   const frame = toFrame({ type: "run_start", seq: 1, ts: 1_700_000_000_000_000, payload: { run_id: run } });
@@ -113,11 +111,7 @@ describe("how long runs are kept where nobody set it", () => {
 });
 
 describe("a run that goes on while old ones are removed", () => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await createTestApp();
-  });
-  afterAll(() => app.remove());
+  const app = suiteApp();
 
   const frame = (run: string, seq: number) =>
     toFrame({ type: "status", seq, ts: 1_700_000_000_000_000, payload: { run_id: run, status: "running" } });

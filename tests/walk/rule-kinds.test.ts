@@ -1,18 +1,14 @@
 // Every kind of rule over what a run really sent, through the real engine: it fires where it should, once, with its words.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Alert } from "#api/contract/rule.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { type Frame, toFrame } from "../support/frames.ts";
 
 const second = 1_000_000;
 const octets = { "content-type": "application/octet-stream" };
-let walk: TestApp;
-beforeAll(async () => {
-  walk = await createTestApp({ watching: "on", runSilenceMs: "3s" });
-});
-afterAll(() => walk.remove());
+const walk = suiteApp({ watching: "on", runSilenceMs: "3s" });
 
 /** Events of one worker, numbered as they come; times are in seconds. */
 function runOf(id: string, events: readonly (Pick<Frame, "type" | "payload"> & { readonly at: number })[]): Buffer {

@@ -2,14 +2,13 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { runInTest } from "#cli/run-cli.testing.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
 
-let walk: TestApp;
+const walk = suiteApp({ watching: "on" });
 beforeAll(async () => {
-  walk = await createTestApp({ watching: "on" });
   const octets = { "content-type": "application/octet-stream" };
   const event = (seq: number, type: string, payload: object) =>
     toFrame({ type, seq, ts: Date.now() * 1000 - 60_000_000 + seq * 1_000_000, wid: "w0", payload: { ...payload } });
@@ -27,7 +26,6 @@ beforeAll(async () => {
     await walk.post("/v1/xtrack?wait=1", Buffer.concat([start, ...points]), octets);
   }
 });
-afterAll(() => walk.remove());
 
 const cli = (...args: string[]) => runInTest([...args, "--server", walk.app.url]);
 

@@ -10,13 +10,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Alert, TriedRule } from "#api/contract/rule.ts";
 import { type Run, startRun } from "#emit/xtrack.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { eventually as untilHolds } from "../support/several.ts";
 import { failedPipeline, sendSample } from "../web/sample.ts";
 
 const child = join(import.meta.dirname, "../children/watched-job.ts");
 const h200 = join(import.meta.dirname, "../../examples/data/h200");
-let walk: TestApp;
+const walk = suiteApp({ watching: "on", watchPrivate: "true", watchPage: "https://tributary.example" });
 const received: { headers: IncomingMessage["headers"]; body: string; at: number }[] = [];
 let refusals = 0;
 const receiver = createServer((request, response) => {
@@ -31,13 +31,11 @@ const receiver = createServer((request, response) => {
 });
 
 beforeAll(async () => {
-  walk = await createTestApp({ watching: "on", watchPrivate: "true", watchPage: "https://tributary.example" });
   receiver.listen(0, "127.0.0.1");
   await once(receiver, "listening");
 });
 afterAll(async () => {
   receiver.close();
-  await walk.remove();
 });
 
 /** Runs a job to its end and gives its exit code. */

@@ -3,19 +3,15 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runInTest } from "#cli/run-cli.testing.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { createTestApp, suiteApp } from "../support/app.ts";
 import { freePort } from "../support/free-port.ts";
 import { openRelay } from "../support/relay.ts";
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
-let app: TestApp;
+const app = suiteApp();
 let folder: string;
-beforeAll(async () => {
-  app = await createTestApp();
-});
-afterAll(() => app.remove());
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "tributary-run-"));
 });

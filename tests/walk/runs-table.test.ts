@@ -4,25 +4,21 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { RunsAnswer } from "#api/contract/run.ts";
 import { readField, readFilter, toSummary } from "#api/routes/runs.ts";
 import { nowNs } from "#base/clock.ts";
 import { Kept } from "#query/kept.ts";
 import { KeptRuns, runSource } from "#query/runs/kept-runs.ts";
 import { listRuns } from "#query/runs/list.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
 import { sized } from "../support/sized.ts";
 
 const spool = join(import.meta.dirname, "../fixtures/cirron/torch_full/.cirron/spool");
 const batches = readdirSync(spool).map((name) => readFileSync(join(spool, name)));
 
-let walk: TestApp;
-beforeAll(async () => {
-  walk = await createTestApp();
-});
-afterAll(() => walk.remove());
+const walk = suiteApp();
 
 async function ask(method: string, path: string, body?: unknown): Promise<number> {
   const headers = { "content-type": "application/json" };

@@ -2,15 +2,11 @@
 
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createRandom, fixtures, readLines, shuffle, traceFiles } from "../semantiva/feed.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await createTestApp({ lineBytesMax: "1 MiB", jsonDepthMax: "100" });
-});
-afterAll(() => app.remove());
+const app = suiteApp({ lineBytesMax: "1 MiB", jsonDepthMax: "100" });
 
 const headers = { "content-type": "application/x-ndjson" };
 const launchId = "0682b1b684444aeca5dd938c74a0cfb8";

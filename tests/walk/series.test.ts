@@ -1,8 +1,8 @@
 // Series as the engine buckets them, beside the same buckets worked out point by point here.
 
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { toFrameOfText } from "../support/frames.ts";
 
 interface Point {
@@ -27,16 +27,13 @@ interface Series {
   readonly nan: number[];
 }
 
-let test: TestApp;
+const test = suiteApp();
 
 beforeAll(async () => {
-  test = await createTestApp();
   for (const run of ["long", "other", "short"]) await post(run, pointsOf(run));
   const drained = await test.get("/readyz?drained=1");
   expect(drained.status).toBe(200);
 });
-
-afterAll(() => test.remove());
 
 /** Several points share a step, some a time as well; a few are NaN. */
 function pointsOf(run: string): Point[] {

@@ -1,14 +1,13 @@
 // GET /runs/<id>/spans/by-id/<span>: nothing that was sent is missing, and what is left out is said.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { SpanDetail, SpansAnswer } from "#api/contract/span.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 
 const deepest = 4200;
-let walk: TestApp;
+const walk = suiteApp();
 
 beforeAll(async () => {
-  walk = await createTestApp();
   const spans: object[] = [];
   for (let at = 0; at < deepest; at++) {
     const parent_id = at === 0 ? null : `s${at - 1}`;
@@ -27,7 +26,6 @@ beforeAll(async () => {
   await walk.post("/v1/runs/deep/traces", JSON.stringify(body).replaceAll("-0.5", "-0.0"));
   await walk.app.collector.drained();
 });
-afterAll(() => walk.remove());
 
 async function spanOf(id: string): Promise<SpanDetail> {
   const { status, body } = await walk.get(`/api/v1/runs/deep/spans/by-id/${id}`);

@@ -7,15 +7,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SessionAnswer } from "#api/contract/admin.ts";
 import { toRecipes } from "../../web/src/view/start/recipes.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 
 const root = join(import.meta.dirname, "../..");
-let server: TestApp;
+const server = suiteApp();
 let folder: string;
 let recipes: ReturnType<typeof toRecipes>;
 
 beforeAll(async () => {
-  server = await createTestApp();
   folder = mkdtempSync(join(tmpdir(), "tributary-start-"));
   // What the lines name: a training script, a recorded file, a spool, a trace.
   mkdirSync(join(folder, "bin"));
@@ -30,7 +29,6 @@ beforeAll(async () => {
   recipes = toRecipes((await server.get("/api/v1/session")).body as SessionAnswer, server.app.url);
 });
 afterAll(async () => {
-  await server.remove();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -6,22 +6,20 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { openRelay, type Relay } from "../support/relay.ts";
 import { eventually } from "../support/several.ts";
 
-let walk: TestApp;
+const walk = suiteApp();
 let line: Relay;
 
 beforeAll(async () => {
-  walk = await createTestApp();
   line = await openLine();
 });
 afterAll(async () => {
   line.close();
-  await walk.remove();
 });
 const runs: Run[] = [];
 afterEach(async () => {

@@ -1,13 +1,9 @@
 // Values out of a stored blob, digit for digit: the text of the answer is compared, which no reader has rounded yet.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { expect, test } from "vitest";
+import { suiteApp } from "../support/app.ts";
 
-let walk: TestApp;
-beforeAll(async () => {
-  walk = await createTestApp();
-});
-afterAll(() => walk.remove());
+const walk = suiteApp();
 
 const tensors = {
   signed: {

@@ -2,17 +2,12 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { expect, it } from "vitest";
+import { suiteApp } from "../support/app.ts";
 
 const spool = join(import.meta.dirname, "../../examples/data/h200/cirron-stats/.cirron/spool");
 const bodies = readdirSync(spool).map((name) => readFileSync(join(spool, name)));
-let test: TestApp;
-
-beforeAll(async () => {
-  test = await createTestApp();
-});
-afterAll(() => test.remove());
+const test = suiteApp();
 
 interface Answer {
   readonly total: number;

@@ -2,23 +2,21 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { Verdict } from "#api/contract/judge.ts";
 import { runInTest } from "#cli/run-cli.testing.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { postBatch, stepSpans } from "../support/step-spans.ts";
 import { makeSampleFolder, profiledRun } from "../web/sample.ts";
 
 const root = join(import.meta.dirname, "../..");
-let walk: TestApp;
+const walk = suiteApp(async () => ({ dataDir: await makeSampleFolder() }));
 
 beforeAll(async () => {
-  walk = await createTestApp({ dataDir: await makeSampleFolder() });
   const spool = join(root, "examples/data/h200/cirron-full/.cirron/spool");
   for (const name of readdirSync(spool)) await walk.post("/v1/runs/full/traces", readFileSync(join(spool, name)));
   await walk.app.collector.drained();
 });
-afterAll(() => walk.remove());
 
 async function verdictsOf(run: string): Promise<Verdict[]> {
   const { status, body } = await walk.get(`/api/v1/runs/${encodeURIComponent(run)}/verdicts`);

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { SavedView } from "#api/contract/view.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 
-let walk: TestApp;
-
-beforeAll(async () => {
-  walk = await createTestApp({ authLoopback: "key" });
-});
-afterAll(() => walk.remove());
+const walk = suiteApp({ authLoopback: "key" });
 
 async function ask(key: string, method: string, path: string, body?: unknown) {
   const response = await fetch(`${walk.app.url}/api/v1${path}`, {

@@ -1,16 +1,11 @@
 // What a run's events say about it, from frames by HTTP through the engine to its answer, and after a restart.
 
 import { readFile } from "node:fs/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 
-let walk: TestApp;
-
-beforeAll(async () => {
-  walk = await createTestApp();
-});
-afterAll(() => walk.remove());
+const walk = suiteApp();
 
 const post = (body: Uint8Array) => walk.post("/v1/xtrack?wait=1", body, { "content-type": "application/octet-stream" });
 

@@ -1,22 +1,19 @@
 // What people arrange themselves: runs that belong together, views with names, panels, and the moment they point at.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TestApp } from "../support/app.ts";
+import { beforeAll, describe, expect, test } from "vitest";
 import { toBatchText } from "../support/cirron-batch.ts";
-import { chromiumPath, type TestBrowser } from "./browser.ts";
-import { drained, makeSampleFolder, profiledRun, sendXtrack, toFrames } from "./sample.ts";
-import { openSite } from "./site.ts";
+import { chromiumPath } from "./browser.ts";
+import { drained, profiledRun, sendXtrack, toFrames } from "./sample.ts";
+import { suiteSite } from "./site.ts";
 import { boxOf, panelOf, soon, walkOn } from "./walking.ts";
 
-let server: TestApp;
-let browser: TestBrowser;
+const [server, browser] = suiteSite("sample");
 const walk = (path: string, steps: (page: Page) => Promise<void>) => walkOn(browser, server.app.url + path, steps);
 const pinOf = (page: Page) => new URL(page.url()).searchParams.get("pin");
 
 describe.skipIf(chromiumPath === undefined)("arranged by hand, in a browser", () => {
   beforeAll(async () => {
-    [server, browser] = await openSite({ dataDir: await makeSampleFolder() });
     const id = "training";
     await sendXtrack(
       server,
@@ -35,10 +32,6 @@ describe.skipIf(chromiumPath === undefined)("arranged by hand, in a browser", ()
     await server.post("/v1/runs/profile/traces?wait=1", toBatchText("profile", spans));
     await drained(server);
   }, 240_000);
-  afterAll(async () => {
-    await browser?.close();
-    await server?.remove();
-  });
 
   test("ticked runs are joined into one, and the run's menu parts them again", async () => {
     await walk("/runs?filter=id%3Atraining%20OR%20id%3Aprofile", async (page) => {

@@ -1,28 +1,21 @@
 // A person compares runs: two, some, a hundred.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TestApp } from "../support/app.ts";
-import { chromiumPath, type TestBrowser } from "./browser.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { chromiumPath } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
-import { openSite } from "./site.ts";
+import { suiteSite } from "./site.ts";
 import { soon, walkOn } from "./walking.ts";
 
 const runsTotal = 100;
-let server: TestApp;
-let browser: TestBrowser;
+const [server, browser] = suiteSite("empty");
 
 describe.skipIf(chromiumPath === undefined)("comparing in a browser", () => {
   beforeAll(async () => {
-    [server, browser] = await openSite();
     const startMs = Date.now() - 3_600_000;
     await sendXtrack(server, Buffer.concat(Array.from({ length: runsTotal }, (_, n) => toRun(n, startMs))));
     await drained(server);
   }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await server?.remove();
-  });
 
   const runs = (count: number) => Array.from({ length: count }, (_, n) => `run=sweep-${n}`).join("&");
 

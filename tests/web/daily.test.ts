@@ -2,15 +2,13 @@
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TestApp } from "../support/app.ts";
-import { chromiumPath, type TestBrowser } from "./browser.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { chromiumPath } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
-import { openSite } from "./site.ts";
+import { suiteSite } from "./site.ts";
 import { soon, walkOn } from "./walking.ts";
 
-let server: TestApp;
-let browser: TestBrowser;
+const [server, browser] = suiteSite("empty");
 /** One white pixel. */
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAwMCAO+ip1sAAAAASUVORK5CYII=",
@@ -21,7 +19,6 @@ const longMetric = "train/encoder.layers.11.self_attn.q_proj.weight/grad_norm";
 
 describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
   beforeAll(async () => {
-    [server, browser] = await openSite();
     const id = "daily";
     await sendXtrack(
       server,
@@ -65,10 +62,6 @@ describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
     await sendService();
     await drained(server);
   }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await server?.remove();
-  });
 
   /** A call to a language model, as an instrumented service tells it. */
   async function sendService(): Promise<void> {

@@ -2,19 +2,17 @@
 // graph; and a name has one colour wherever it stands.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TestApp } from "../support/app.ts";
-import { chromiumPath, type TestBrowser } from "./browser.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { chromiumPath } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
-import { openSite } from "./site.ts";
+import { suiteSite } from "./site.ts";
 import { drag, soon, walkOn } from "./walking.ts";
 
 const run = "lanes";
 const startNs = 1_790_000_000_000_000_000n;
 const steps = 400;
 const stepNs = 10_000_000;
-let server: TestApp;
-let browser: TestBrowser;
+const [server, browser] = suiteSite("empty");
 
 const walk = (path: string, act: (page: Page) => Promise<void>) =>
   walkOn(browser, `${server.app.url}/runs/${run}/${path}`, act);
@@ -69,13 +67,8 @@ const seconds = (page: Page) => {
 
 describe.skipIf(chromiumPath === undefined)("a timeline of several ranks", () => {
   beforeAll(async () => {
-    [server, browser] = await openSite();
     await sendLanes();
   }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await server?.remove();
-  });
 
   test("wheel and drag reach the last rank; Ctrl with the wheel zooms; the table below can be made larger", async () => {
     await walk("timeline", async (page) => {

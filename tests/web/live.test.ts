@@ -1,26 +1,20 @@
 // From an empty server to a job that is watched and steered.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { type Run, startRun } from "#emit/xtrack.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
-import { chromiumPath, type TestBrowser } from "./browser.ts";
+import { createTestApp } from "../support/app.ts";
+import { chromiumPath } from "./browser.ts";
 import { sendXtrack, toFrames } from "./sample.ts";
-import { openSite } from "./site.ts";
+import { suiteSite } from "./site.ts";
 import { soon, viewsLoaded } from "./walking.ts";
 
-let server: TestApp;
-let browser: TestBrowser;
+const [server, browser] = suiteSite("empty");
 let job: Run | undefined;
 
 describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
-  beforeAll(async () => {
-    [server, browser] = await openSite();
-  }, 180_000);
   afterAll(async () => {
     await job?.end({ timeoutMs: 2000 });
-    await browser?.close();
-    await server?.remove();
   });
 
   test("an empty table says how to fill it, and Getting started turns into the run with its first record", async () => {

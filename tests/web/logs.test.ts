@@ -2,17 +2,15 @@
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TestApp } from "../support/app.ts";
-import { chromiumPath, type TestBrowser } from "./browser.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { chromiumPath } from "./browser.ts";
 import { sendXtrack, toFrames } from "./sample.ts";
-import { openSite } from "./site.ts";
+import { suiteSite } from "./site.ts";
 import { soon, walkOn } from "./walking.ts";
 
 const run_id = "talker";
 const longChars = 3_000_000;
-let server: TestApp;
-let browser: TestBrowser;
+const [server, browser] = suiteSite("empty");
 
 const walk = (steps: (page: Page) => Promise<void>, search = "") =>
   walkOn(browser, `${server.app.url}/runs/${run_id}/logs${search}`, steps);
@@ -20,7 +18,6 @@ const line = (msg: string, level = "info"): [string, object] => ["log", { run_id
 
 describe.skipIf(chromiumPath === undefined)("a log in a browser", () => {
   beforeAll(async () => {
-    [server, browser] = await openSite();
     const events: [string, object][] = [
       ["run_start", { run_id: { id: run_id }, name: "talker" }],
       ...Array.from({ length: 1_200 }, (_, i) => line(`line ${i + 1}`)),
@@ -31,10 +28,6 @@ describe.skipIf(chromiumPath === undefined)("a log in a browser", () => {
     ];
     await sendXtrack(server, toFrames(events, Date.now() - 60_000, "w0"));
   }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await server?.remove();
-  });
 
   test("a search asks once typing pauses, marks its hits, keeps printed colours, and is in the address", async () => {
     await walk(async (page) => {

@@ -7,10 +7,9 @@ import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Run, startRun } from "#emit/xtrack.ts";
-import type { TestApp } from "../support/app.ts";
-import { chromiumPath, type TestBrowser, type Visit } from "./browser.ts";
-import { failedPipeline, makeSampleFolder, profiledRun, sendRecorded } from "./sample.ts";
-import { openSite } from "./site.ts";
+import { chromiumPath, type Visit } from "./browser.ts";
+import { failedPipeline, profiledRun, sendRecorded } from "./sample.ts";
+import { suiteSite } from "./site.ts";
 import { changeMedia, follow } from "./walking.ts";
 
 const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
@@ -26,8 +25,7 @@ interface View {
   readonly act?: (page: Page) => Promise<void>;
 }
 
-let server: TestApp;
-let browser: TestBrowser;
+const [server, browser] = suiteSite("sample");
 let visit: Visit;
 /** Whether the page is as it was when its view was opened. */
 let isUntouched = true;
@@ -131,7 +129,6 @@ const views: readonly View[] = [
 
 describe.skipIf(chromiumPath === undefined)("every view", () => {
   beforeAll(async () => {
-    [server, browser] = await openSite({ dataDir: await makeSampleFolder() });
     recorded = (await sendRecorded(server, "with-blobs")).run;
     const port = Number(server.app.xtrack[0]?.split(":").at(-1));
     const transport = { kind: "tcp", host: "127.0.0.1", port } as const;
@@ -146,8 +143,6 @@ describe.skipIf(chromiumPath === undefined)("every view", () => {
   }, 240_000);
   afterAll(async () => {
     await job?.end({ timeoutMs: 2000 });
-    await browser?.close();
-    await server?.remove();
   });
 
   test.each(views)("$name is whole and accessible, light and dark, and fits 768 and 390 pixels", async (view) => {

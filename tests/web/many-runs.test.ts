@@ -1,19 +1,16 @@
 // Ten thousand runs in the table: only what is on screen exists, and filtering, sorting and paging stay quick.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TestApp } from "../support/app.ts";
-import { chromiumPath, type TestBrowser } from "./browser.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { chromiumPath } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
-import { openSite } from "./site.ts";
+import { suiteSite } from "./site.ts";
 import { soon } from "./walking.ts";
 
 const runsTotal = 10_000;
-let server: TestApp;
-let browser: TestBrowser;
+const [server, browser] = suiteSite("empty");
 
 describe.skipIf(chromiumPath === undefined)("ten thousand runs", () => {
   beforeAll(async () => {
-    [server, browser] = await openSite();
     const startMs = Date.now() - runsTotal * 1000;
     for (let first = 0; first < runsTotal; first += 1000) {
       const runs = Array.from({ length: 1000 }, (_, i) => toRun(first + i, startMs));
@@ -21,10 +18,6 @@ describe.skipIf(chromiumPath === undefined)("ten thousand runs", () => {
     }
     await drained(server);
   }, 240_000);
-  afterAll(async () => {
-    await browser?.close();
-    await server?.remove();
-  });
 
   test("the table shows them all by scrolling, holds few rows, and filters and sorts by a metric", async () => {
     const { page, problems, close } = await browser.visit(

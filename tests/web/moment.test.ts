@@ -1,16 +1,14 @@
 // From a spike to its cause: it is seen, it is pinned by one click, and everything stays on it until it is freed.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TestApp } from "../support/app.ts";
-import { chromiumPath, type TestBrowser } from "./browser.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { chromiumPath } from "./browser.ts";
 import { longName, longSteps, sendAwkward, sendLongRun, sendMore, sendWidest, spikeStep } from "./long-run.ts";
-import { makeSampleFolder, profiledRun } from "./sample.ts";
-import { openSite } from "./site.ts";
+import { profiledRun } from "./sample.ts";
+import { suiteSite } from "./site.ts";
 import { boxOf, drag, follow, panelOf, soon, timersFired, walkOn } from "./walking.ts";
 
-let server: TestApp;
-let browser: TestBrowser;
+const [server, browser] = suiteSite("sample");
 
 const walk = (path: string, steps: (page: Page) => Promise<void>) => walkOn(browser, server.app.url + path, steps);
 const strip = (page: Page) => page.getByRole("region", { name: "The moment under the cursor" });
@@ -56,15 +54,10 @@ async function spikeStrength(page: Page, panel: string): Promise<number> {
 
 describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
   beforeAll(async () => {
-    [server, browser] = await openSite({ dataDir: await makeSampleFolder() });
     await sendLongRun(server, "long");
     await sendAwkward(server, "awkward");
     await sendWidest(server, "widest");
   }, 240_000);
-  afterAll(async () => {
-    await browser?.close();
-    await server?.remove();
-  });
 
   test.each(["light", "dark"] as const)(
     "one bad step of 20,000 is drawn as strongly as the curve, on a %s page",

@@ -1,14 +1,12 @@
 // Verdicts, rules and the post-mortem on the page: what is said of a run, a rule made, tried, armed and fired.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TestApp } from "../support/app.ts";
-import { chromiumPath, type TestBrowser } from "./browser.ts";
-import { makeSampleFolder, sendXtrack, toFrames } from "./sample.ts";
-import { openSite } from "./site.ts";
+import { describe, expect, test } from "vitest";
+import { chromiumPath } from "./browser.ts";
+import { sendXtrack, toFrames } from "./sample.ts";
+import { suiteSite } from "./site.ts";
 import { soon, walkOn } from "./walking.ts";
 
-let server: TestApp;
-let browser: TestBrowser;
+const [server, browser] = suiteSite("sample", { watching: "on" });
 
 async function idOf(name: string): Promise<string> {
   const { body } = await server.get(`/api/v1/runs?filter=${encodeURIComponent(`name = "${name}"`)}`);
@@ -22,14 +20,6 @@ async function picture(page: { screenshot(options: object): Promise<unknown> }, 
 }
 
 describe.skipIf(chromiumPath === undefined)("what watches for you", () => {
-  beforeAll(async () => {
-    [server, browser] = await openSite({ watching: "on", dataDir: await makeSampleFolder() });
-  }, 240_000);
-  afterAll(async () => {
-    await browser?.close();
-    await server?.remove();
-  });
-
   test("the overview says what is wrong, and leads to where it is seen", async () => {
     const id = await idOf("gpt-diverges-nan");
     await walkOn(browser, `${server.app.url}/runs/${id}`, async (page) => {

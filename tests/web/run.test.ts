@@ -3,28 +3,18 @@
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TestApp } from "../support/app.ts";
-import { chromiumPath, type TestBrowser } from "./browser.ts";
-import { makeSampleFolder, profiledRun, sendXtrack, toFrames } from "./sample.ts";
-import { openSite } from "./site.ts";
+import { describe, expect, test } from "vitest";
+import { chromiumPath } from "./browser.ts";
+import { profiledRun, sendXtrack, toFrames } from "./sample.ts";
+import { suiteSite } from "./site.ts";
 import { boxOf, changeMedia, drag, panelOf, soon, timersFired, walkOn } from "./walking.ts";
 
 const run = `/runs/${profiledRun}`;
-let server: TestApp;
-let browser: TestBrowser;
+const [server, browser] = suiteSite("sample");
 
 const walk = (path: string, steps: (page: Page) => Promise<void>) => walkOn(browser, server.app.url + path, steps);
 
 describe.skipIf(chromiumPath === undefined)("one run in a browser", () => {
-  beforeAll(async () => {
-    [server, browser] = await openSite({ dataDir: await makeSampleFolder() });
-  }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await server?.remove();
-  });
-
   test("a brush in one chart moves every panel and stands in the address; Esc clears it", async () => {
     await walk(`${run}/charts`, async (page) => {
       const box = await boxOf(page, "train · loss");

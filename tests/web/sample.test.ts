@@ -2,13 +2,11 @@
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TestApp } from "../support/app.ts";
-import { chromiumPath, type TestBrowser } from "./browser.ts";
+import { describe, expect, test } from "vitest";
+import { chromiumPath } from "./browser.ts";
 import { evil, sendEvil } from "./evil.ts";
 import {
   failedPipeline,
-  makeSampleFolder,
   profiledRun,
   sendOrphan,
   sendRecorded,
@@ -16,21 +14,12 @@ import {
   sendXtrack,
   toFrames,
 } from "./sample.ts";
-import { openSite } from "./site.ts";
+import { suiteSite } from "./site.ts";
 import { soon, walkOn } from "./walking.ts";
 
-let server: TestApp;
-let browser: TestBrowser;
+const [server, browser] = suiteSite("sample");
 
 describe.skipIf(chromiumPath === undefined)("in a browser", () => {
-  beforeAll(async () => {
-    [server, browser] = await openSite({ dataDir: await makeSampleFolder() });
-  }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await server?.remove();
-  });
-
   const walk = (path: string, steps: (page: Page) => Promise<void>) => walkOn(browser, server.app.url + path, steps);
 
   const rows = (page: Page) => page.getByRole("table", { name: "Runs" }).getByRole("row");

@@ -2,15 +2,14 @@
 // the screen.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
-import { chromiumPath, type TestBrowser } from "./browser.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { createTestApp } from "../support/app.ts";
+import { chromiumPath } from "./browser.ts";
 import { sendXtrack, toFrames } from "./sample.ts";
-import { openSite } from "./site.ts";
+import { suiteSite } from "./site.ts";
 import { panelOf, soon, viewsLoaded, walkOn } from "./walking.ts";
 
-let server: TestApp;
-let browser: TestBrowser;
+const [server, browser] = suiteSite("empty");
 
 /** What a job says at a step; each step has sequence numbers of its own. */
 async function say(run_id: string, step: number, status = "training"): Promise<void> {
@@ -25,16 +24,11 @@ async function say(run_id: string, step: number, status = "training"): Promise<v
 
 describe.skipIf(chromiumPath === undefined)("the state of the page", () => {
   beforeAll(async () => {
-    [server, browser] = await openSite();
     for (const id of ["slow", "resting", "left"]) {
       await sendXtrack(server, toFrames([["run_start", { run_id: { id }, name: id }]], Date.now(), "w0"));
       await say(id, 1);
     }
   }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await server?.remove();
-  });
 
   test("a live run whose answers take longer than its changes still moves, and no request is cancelled", async () => {
     const { page, problems, close } = await browser.visit(`${server.app.url}/runs/slow/charts`);

@@ -2,15 +2,13 @@
 // nothing is printed over something else.
 
 import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TestApp } from "../support/app.ts";
-import { chromiumPath, type TestBrowser } from "./browser.ts";
-import { drained, failedPipeline, makeSampleFolder, profiledRun, sendXtrack, toFrames } from "./sample.ts";
-import { openSite } from "./site.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { chromiumPath } from "./browser.ts";
+import { drained, failedPipeline, profiledRun, sendXtrack, toFrames } from "./sample.ts";
+import { suiteSite } from "./site.ts";
 import { drag, follow, soon, walkOn } from "./walking.ts";
 
-let server: TestApp;
-let browser: TestBrowser;
+const [server, browser] = suiteSite("sample");
 const walk = (path: string, steps: (page: Page) => Promise<void>) => walkOn(browser, server.app.url + path, steps);
 const longMetric = "train/encoder.layers.11.self_attn.q_proj.weight/grad_norm/of/every/head/in/the/whole/encoder/stack";
 
@@ -22,7 +20,6 @@ async function boxOf(locator: Locator) {
 
 describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
   beforeAll(async () => {
-    [server, browser] = await openSite({ dataDir: await makeSampleFolder() });
     for (let n = 0; n < 12; n++) {
       const id = `swept-${n}`;
       await sendXtrack(
@@ -42,10 +39,6 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
     await sendWorkers();
     await drained(server);
   }, 240_000);
-  afterAll(async () => {
-    await browser?.close();
-    await server?.remove();
-  });
 
   /** Four workers of one run, each with a throughput of its own at every step. */
   async function sendWorkers(): Promise<void> {

@@ -8,10 +8,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TestApp } from "../support/app.ts";
-import { chromiumPath, type TestBrowser } from "./browser.ts";
-import { failedPipeline, makeSampleFolder, profiledRun } from "./sample.ts";
-import { openSite } from "./site.ts";
+import { chromiumPath } from "./browser.ts";
+import { failedPipeline, profiledRun } from "./sample.ts";
+import { suiteSite } from "./site.ts";
 
 const root = join(import.meta.dirname, "../..");
 const run = `/runs/${profiledRun}`;
@@ -39,8 +38,7 @@ const views: readonly (readonly [path: string, ready: string])[] = [
   ["/start", ".command-line"],
 ];
 
-let server: TestApp;
-let browser: TestBrowser;
+const [server, browser] = suiteSite("sample");
 let folder: string;
 
 /** Instead of what the server has. */
@@ -59,11 +57,8 @@ describe.skipIf(chromiumPath === undefined)("a page of development libraries", (
     const vite = join(root, "node_modules/vite/bin/vite.js");
     const words = [vite, "build", "web", "--mode", "development", "--logLevel", "error", "--outDir", folder];
     await promisify(execFile)(process.execPath, words, { cwd: root });
-    [server, browser] = await openSite({ dataDir: await makeSampleFolder() });
   }, 180_000);
   afterAll(async () => {
-    await browser?.close();
-    await server?.remove();
     rmSync(folder, { recursive: true, force: true });
   });
 
