@@ -1,16 +1,16 @@
 // The SDK as a package: built, put into a project of its own, imported, type-checked and run there.
 
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
+import { suiteFolder } from "../tests/support/folder.ts";
 import { buildEmit } from "./build-emit.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const run = promisify(execFile);
-const project = mkdtempSync(join(tmpdir(), "tributary-package-"));
+const project = suiteFolder();
 const installed = join(project, "node_modules/tributary-ml");
 
 const program = `
@@ -50,8 +50,6 @@ beforeAll(async () => {
   symlinkSync(join(root, "node_modules/@types/node"), join(project, "node_modules/@types/node"));
   symlinkSync(join(root, "node_modules/undici-types"), join(project, "node_modules/undici-types"));
 });
-
-afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 it("runs in a project that knows nothing of this repository", async () => {
   const { stdout } = await run(process.execPath, [join(project, "main.ts")], { cwd: project });

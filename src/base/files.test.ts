@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { makeFolder } from "../../tests/support/folder.ts";
 import { nodeFiles, type OpenMode } from "./files.ts";
 
 /** O_DSYNC of Linux, in the octal `flags` of the open file at this path. */
@@ -24,7 +24,7 @@ const cases: readonly (readonly [OpenMode, boolean])[] = [
 it.runIf(process.platform === "linux").each(cases)(
   "asks the system for synced writes in mode %s: %s",
   async (mode, isSynced) => {
-    const folder = mkdtempSync(join(tmpdir(), "tributary-files-"));
+    const folder = makeFolder();
     const path = join(folder, "a");
     const file = await nodeFiles.open(path, mode);
     try {
@@ -34,7 +34,6 @@ it.runIf(process.platform === "linux").each(cases)(
       expect(readFileSync(path, "utf8")).toBe("ab");
     } finally {
       await file.close();
-      rmSync(folder, { recursive: true, force: true });
     }
   },
 );

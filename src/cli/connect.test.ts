@@ -1,22 +1,21 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Refusal } from "#api/refusal.ts";
 import { type OpenServer, openServer } from "#server/http/open-server.testing.ts";
+import { makeFolder } from "../../tests/support/folder.ts";
 import { freePort } from "../../tests/support/free-port.ts";
 import { runInTest } from "./run-cli.testing.ts";
 
 let server: OpenServer | undefined;
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "tributary-cli-"));
+  folder = makeFolder();
 });
 afterEach(async () => {
   await server?.close();
   server = undefined;
-  rmSync(folder, { recursive: true });
 });
 
 async function start(handlers: object): Promise<string> {

@@ -1,13 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
+import { makeFolder } from "../../tests/support/folder.ts";
 import { makeDataFolder } from "./data-folder.ts";
 import { exitCodes } from "./exit.ts";
 
 it("says in a sentence that a data folder is a file, or lies in one", () => {
-  const folder = mkdtempSync(join(tmpdir(), "tributary-test-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = makeFolder();
   const file = join(folder, "file");
   writeFileSync(file, "");
   for (const path of [file, join(file, "inside")])
@@ -21,8 +20,7 @@ it("says in a sentence that a data folder is a file, or lies in one", () => {
 });
 
 it("does not start a server on half of a backup", () => {
-  const folder = mkdtempSync(join(tmpdir(), "tributary-test-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = makeFolder();
   makeDataFolder(folder);
   mkdirSync(join(folder, ".restoring"));
   expect(() => makeDataFolder(folder)).toThrow(/half of a backup/);

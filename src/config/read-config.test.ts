@@ -1,15 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { makeFolder } from "../../tests/support/folder.ts";
 import { ConfigError, type ConfigSources, readConfig } from "./read-config.ts";
 import { settings } from "./settings.ts";
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "tributary-config-"));
+  folder = makeFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 function read(sources: Partial<ConfigSources> = {}) {
   return readConfig({ flags: {}, env: {}, ...sources });

@@ -1,14 +1,8 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
+import { makeFolder as makeRoot } from "../../tests/support/folder.ts";
 import { makeFolder } from "./make-folder.ts";
-
-function makeRoot(): string {
-  const root = mkdtempSync(join(tmpdir(), "tributary-folder-"));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  return root;
-}
 
 it("makes a folder with its parents, and leaves one that is there", () => {
   const path = join(makeRoot(), "a", "b", "c");

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createJournal } from "#journal/journal.ts";
+import { makeFolder } from "../../tests/support/folder.ts";
 import { nothingApplied } from "./applied.ts";
 import type { Input } from "./input.ts";
 import { type Applier, Sequencer } from "./sequencer.ts";
@@ -13,7 +11,7 @@ function input(text: string): Input {
 }
 
 test("lets others have their turns while it applies what one sync made durable", async () => {
-  const dir = await mkdtemp(join(tmpdir(), "tributary-turns-"));
+  const dir = makeFolder();
   const journal = await createJournal({ dir });
   const seen: string[] = [];
   const decoded = { prepare: () => null, apply: () => nothingApplied };
@@ -51,5 +49,4 @@ test("lets others have their turns while it applies what one sync made durable",
   expect(sequencer.backlogBytes).toBe(0);
   expect(seenByOthers.size).toBeGreaterThan(5);
   await journal.close();
-  await rm(dir, { recursive: true });
 });

@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { DiskOutage } from "#base/disk-outage.ts";
 import { createJournal, type Journal } from "#journal/journal.ts";
 import type { Batch } from "#model/batch.ts";
+import { makeFolder } from "../../tests/support/folder.ts";
 import { type Applied, nothingApplied } from "./applied.ts";
 import type { Input } from "./input.ts";
 import type { IntakeState } from "./intake-state.ts";
@@ -20,12 +18,11 @@ import {
 let dir = "";
 let journal: Journal;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "tributary-sequencer-"));
+  dir = makeFolder();
   journal = await createJournal({ dir });
 });
 afterEach(async () => {
   await journal.close();
-  await rm(dir, { recursive: true });
 });
 
 function input(text: string): Input {

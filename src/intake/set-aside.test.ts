@@ -1,10 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { nodeFiles } from "#base/files.ts";
 import { createJournal, type Journal } from "#journal/journal.ts";
 import type { Batch } from "#model/batch.ts";
+import { makeFolder } from "../../tests/support/folder.ts";
 import { type Applied, nothingApplied } from "./applied.ts";
 import type { Input } from "./input.ts";
 import type { IntakeState } from "./intake-state.ts";
@@ -14,11 +14,10 @@ import { SetAside, triesMax } from "./set-aside.ts";
 let folder: string;
 let journal: Journal | undefined;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "tributary-aside-"));
+  folder = makeFolder();
 });
 afterEach(async () => {
   await journal?.close();
-  rmSync(folder, { recursive: true });
 });
 
 function inputOf(text: string): Input {

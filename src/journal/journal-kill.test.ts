@@ -1,9 +1,8 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
+import { makeFolder } from "../../tests/support/folder.ts";
 import { createJournal } from "./journal.ts";
 
 const writer = join(import.meta.dirname, "..", "..", "tests", "children", "journal-writer.ts");
@@ -20,7 +19,7 @@ async function runUntilKilled(dir: string, life: number): Promise<Map<number, st
 }
 
 it("loses and doubles nothing that a killed process had acknowledged, twenty times over", async () => {
-  const dir = await mkdtemp(join(tmpdir(), "journal-kill-"));
+  const dir = makeFolder();
   const acknowledged = new Map<number, string>();
   for (let life = 0; life < rounds; life++) {
     const lines = await runUntilKilled(dir, life);
@@ -40,5 +39,4 @@ it("loses and doubles nothing that a killed process had acknowledged, twenty tim
   for (const [position, word] of acknowledged) expect(found.get(position)).toBe(word);
   expect(journal.state().corruptRecords).toBe(0);
   await journal.close();
-  await rm(dir, { recursive: true });
 });

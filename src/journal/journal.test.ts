@@ -1,16 +1,12 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readdir } from "node:fs/promises";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createMemoryFiles } from "#base/memory-files.testing.ts";
+import { makeFolder } from "../../tests/support/folder.ts";
 import { createJournal, type Journal, type JournalOptions } from "./journal.ts";
 
 let dir: string;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "journal-"));
-});
-afterEach(async () => {
-  await rm(dir, { recursive: true });
+  dir = makeFolder();
 });
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { makeFolder } from "../../tests/support/folder.ts";
 import { detectFile } from "./detect.ts";
 import { findSources } from "./sources.ts";
 
@@ -60,10 +60,7 @@ describe("findSources", () => {
   let folder = "";
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "tributary-sources-"));
-  });
-  afterEach(async () => {
-    await rm(folder, { recursive: true, force: true });
+    folder = makeFolder();
   });
 
   async function find(...paths: string[]): Promise<string[]> {

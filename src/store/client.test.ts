@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert, asyncProperty, string } from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { askStore } from "../../tests/support/ask-store.ts";
+import { makeFolder } from "../../tests/support/folder.ts";
 import { storesUnderTest, suiteStore } from "../../tests/support/store-under-test.ts";
 import { encodeObjects } from "./native/encode-objects.ts";
 import { StoreOutage } from "./outage.ts";
@@ -50,14 +50,13 @@ describe.each(storesUnderTest)("a store on $name", ({ open }) => {
   });
 
   it("inserts a block that lies in a file too, once, wherever the store reads it", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "tributary-block-"));
+    const folder = makeFolder();
     const file = join(folder, "it's a block");
     const block = encodeObjects(columns, [{ id: 4711n, text: "from a file" }]);
     writeFileSync(file, block.bytes);
     for (let i = 0; i < 2; i++) await store.insert("t", block, { token: "file", file });
     const sql = `SELECT text FROM ${store.database}.t WHERE id = 4711`;
     expect(await askStore(store, { sql })).toEqual([{ text: "from a file" }]);
-    rmSync(folder, { recursive: true });
   });
 
   it("does not run inserted bytes as SQL, whatever they are", async () => {

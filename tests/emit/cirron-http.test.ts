@@ -3,9 +3,10 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
 import { flush, health, mark, profile, scope, shutdown, snapshot } from "../../src/emit/cirron.ts";
+import { makeFolder } from "../support/folder.ts";
 import { type Answer, type RecordedRequest, startRecorder } from "./http-recorder.ts";
 import { readBatch, readSpool } from "./read-spool.ts";
-import { makeFolder, moduleUrl, startProgram } from "./sandbox.ts";
+import { moduleUrl, startProgram } from "./sandbox.ts";
 
 afterEach(() => shutdown({ timeoutMs: 100 }));
 

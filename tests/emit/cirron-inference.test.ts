@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, it } from "vitest";
 import { inference, mark, profile, scope, shutdown } from "../../src/emit/cirron.ts";
+import { makeFolder } from "../support/folder.ts";
 import { readSpool } from "./read-spool.ts";
-import { makeFolder } from "./sandbox.ts";
 
 afterEach(() => shutdown());
 

@@ -4,8 +4,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { makeFolder } from "../support/folder.ts";
 import { readBatch, readSpool } from "./read-spool.ts";
-import { makeFolder, moduleUrl, runProgram, startProgram } from "./sandbox.ts";
+import { moduleUrl, runProgram, startProgram } from "./sandbox.ts";
 
 const sdk = `import { profile, scope, mark, span, epochs, steps, health, shutdown } from ${JSON.stringify(moduleUrl("src/emit/cirron.ts"))};`;
 const names = (folder: string) => readSpool(`${folder}/.cirron`).spans.map((row) => row.name);

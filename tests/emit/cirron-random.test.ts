@@ -3,8 +3,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { mark, profile, scope, shutdown } from "../../src/emit/cirron.ts";
+import { makeFolder } from "../support/folder.ts";
 import { readSpool } from "./read-spool.ts";
-import { makeFolder } from "./sandbox.ts";
 
 type Program =
   | { kind: "scope"; name: string; body: Program[] }

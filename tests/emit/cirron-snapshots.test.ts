@@ -3,8 +3,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
 import { epochs, profile, scope, shutdown, snapshot, watch } from "../../src/emit/cirron.ts";
+import { makeFolder } from "../support/folder.ts";
 import { readSafetensors, readSpool } from "./read-spool.ts";
-import { makeFolder } from "./sandbox.ts";
 
 afterEach(() => shutdown());
 

@@ -15,8 +15,8 @@ import {
   span,
   steps,
 } from "../../src/emit/cirron.ts";
+import { makeFolder } from "../support/folder.ts";
 import { readSpool } from "./read-spool.ts";
-import { makeFolder } from "./sandbox.ts";
 
 afterEach(() => shutdown());
 

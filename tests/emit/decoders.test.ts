@@ -13,7 +13,7 @@ import {
   sameNumbers,
 } from "../../src/wire/cirron/small-records.testing.ts";
 import { decodeAll } from "../../src/wire/xtrack/decode-cases.testing.ts";
-import { makeFolder } from "./sandbox.ts";
+import { makeFolder } from "../support/folder.ts";
 
 afterEach(() => shutdown());
 

@@ -8,8 +8,8 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { createTraceWriter, float } from "../../src/emit/semantiva.ts";
 import { startRun } from "../../src/emit/xtrack.ts";
+import { makeFolder } from "../support/folder.ts";
 import { readFrames } from "./read-frames.ts";
-import { makeFolder } from "./sandbox.ts";
 
 function compare(name: string, text: string): void {
   const path = `tests/fixtures/emit/${name}`;

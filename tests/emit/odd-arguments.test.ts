@@ -3,7 +3,8 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { makeFolder, moduleUrl, startProgram } from "./sandbox.ts";
+import { makeFolder } from "../support/folder.ts";
+import { moduleUrl, startProgram } from "./sandbox.ts";
 
 /** Calls `fn` with every odd argument and notes what it throws or rejects with. */
 const harness = `

@@ -1,18 +1,10 @@
-// Temp folders and child programs for the SDK's tests.
+// Child programs for the SDK's tests.
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { onTestFinished } from "vitest";
-
-/** Removed when the test is over. */
-export function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "tributary-emit-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** URL of a file of this checkout, for `import` in child programs. */
 export function moduleUrl(path: string): string {

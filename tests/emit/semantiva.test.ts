@@ -7,8 +7,9 @@ import { describe, expect, it } from "vitest";
 import { createTraceWriter, fingerprint, float, type PipelinePlan } from "../../src/emit/semantiva.ts";
 import { bundledSchemas } from "../../src/wire/semantiva/bundled.ts";
 import { createRegistry } from "../../src/wire/semantiva/registry.ts";
+import { makeFolder } from "../support/folder.ts";
 import { type ReadRecord, readTrace } from "./read-trace.ts";
-import { makeFolder, moduleUrl, startProgram } from "./sandbox.ts";
+import { moduleUrl, startProgram } from "./sandbox.ts";
 
 const plan: PipelinePlan = {
   nodes: [

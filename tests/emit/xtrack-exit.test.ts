@@ -5,9 +5,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startRun } from "../../src/emit/xtrack.ts";
+import { makeFolder } from "../support/folder.ts";
 import { startCollector, startWebCollector } from "./collector.ts";
 import { type ReadEvent, readFrames } from "./read-frames.ts";
-import { makeFolder, moduleUrl, startProgram } from "./sandbox.ts";
+import { moduleUrl, startProgram } from "./sandbox.ts";
 
 const sdk = `import { startRun } from ${JSON.stringify(moduleUrl("src/emit/xtrack.ts"))};`;
 const quick = "{ id: 'r', source: false, env: false }";

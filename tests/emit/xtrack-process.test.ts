@@ -4,9 +4,10 @@ import { spawn } from "node:child_process";
 import { openSync, readFileSync, writeFileSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { makeFolder } from "../support/folder.ts";
 import { startCollector, startWebCollector } from "./collector.ts";
 import { FrameReader, type ReadEvent, readFrames } from "./read-frames.ts";
-import { makeFolder, moduleUrl, runProgram, startProgram } from "./sandbox.ts";
+import { moduleUrl, runProgram, startProgram } from "./sandbox.ts";
 
 const sdk = `import { startRun, withRun } from ${JSON.stringify(moduleUrl("src/emit/xtrack.ts"))};`;
 const program = `${sdk} const run = startRun({ id: "r" }); run.metric("loss", 0.5, { step: 1 }); await run.end();`;

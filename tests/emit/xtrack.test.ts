@@ -5,9 +5,9 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type Run, type RunOptions, startRun, type TransportOptions, withRun } from "../../src/emit/xtrack.ts";
+import { makeFolder } from "../support/folder.ts";
 import { startCollector, startWebCollector } from "./collector.ts";
 import { type ReadEvent, readFrames } from "./read-frames.ts";
-import { makeFolder } from "./sandbox.ts";
 
 const quick = { source: false, env: false } as const;
 const ofType = (events: ReadEvent[], type: string) => events.filter((event) => event.t === type);

@@ -1,13 +1,13 @@
 // The package as npm sees it, and the `tributary` command of a checkout.
 
 import { execFile } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { oldestNode, toOldNodeSentence } from "#base/old-node.ts";
 import { version } from "#base/version.ts";
+import { makeFolder } from "../support/folder.ts";
 import { readText } from "./files.ts";
 
 const run = promisify(execFile);
@@ -18,12 +18,6 @@ const manifest = JSON.parse(readText("package.json")) as {
   bin: Record<string, string>;
   scripts: Record<string, string>;
 };
-
-function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "tributary-package-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 it("is built whenever it is packed, and holds the command that it names", () => {
   expect(manifest.scripts["prepack"]).toBe("npm run -s build");

@@ -2,13 +2,12 @@
 
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { encode } from "../clients/xtrack-document-client.ts";
+import { makeFolder } from "../support/folder.ts";
 
 const server = join(import.meta.dirname, "../children/xtrack-collector.ts");
 const connections = 4;
@@ -34,7 +33,7 @@ async function flood(port: number, at: number): Promise<void> {
 }
 
 test("a flood of a million events from each of four connections ends with all of them stored", async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), "xtrack-flood-"));
+  const dataDir = makeFolder();
   const child = fork(server, [dataDir], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
   try {
     const [{ port }] = (await once(child, "message")) as [{ port: number }];
@@ -48,6 +47,5 @@ test("a flood of a million events from each of four connections ends with all of
     await once(child, "exit");
   } finally {
     child.kill("SIGKILL");
-    await rm(dataDir, { recursive: true, force: true });
   }
 }, 600_000);

@@ -2,12 +2,12 @@
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startRun } from "#emit/xtrack.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
+import { suiteFolder } from "../support/folder.ts";
 import { eventually, freePort, natsPath, openPair, type Pair } from "../support/several.ts";
 import { findTool } from "../support/tools.ts";
 
@@ -16,7 +16,7 @@ const haproxy = findTool("haproxy");
 const adminKey = "balanced-".padEnd(32, "k");
 const authorization = `Bearer ${adminKey}`;
 let pair: Pair;
-let folder: string;
+const folder = suiteFolder();
 let balancer: ChildProcess;
 let url: string;
 let xtrackPort: number;
@@ -27,7 +27,6 @@ describe.skipIf(natsPath === undefined || haproxy === undefined)("HAProxy before
     xtrackPort = workerPort;
     url = `http://127.0.0.1:${httpPort}`;
     pair = await openPair({ trustedProxies: "127.0.0.1", adminKey });
-    folder = await mkdtemp(join(tmpdir(), "tributary-balancer-"));
     const path = join(folder, "haproxy.cfg");
     await writeFile(path, await localConfig(httpPort, workerPort));
     execFileSync(haproxy as string, ["-c", "-q", "-f", path]);
@@ -41,7 +40,6 @@ describe.skipIf(natsPath === undefined || haproxy === undefined)("HAProxy before
     balancer?.kill();
     if (balancer !== undefined && balancer.exitCode === null) await once(balancer, "exit");
     await pair?.remove();
-    await rm(folder, { recursive: true, force: true });
   });
 
   test("passes batches and questions on", async () => {

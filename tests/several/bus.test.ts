@@ -1,13 +1,12 @@
 // The bus against a real NATS server.
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Bus, BusOutage } from "#bus/bus.ts";
 import { type Peer, Peers } from "#bus/peers.ts";
+import { makeFolder } from "../support/folder.ts";
 import { eventually, type NatsServer, natsPath, startNats } from "../support/several.ts";
 
 let nats: NatsServer;
@@ -110,7 +109,7 @@ describe.skipIf(natsPath === undefined)("the bus", () => {
   });
 
   test("finds its client in a bundle, as a release has it", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "tributary-bundle-"));
+    const folder = makeFolder();
     const banner = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
     await build({
       entryPoints: [fileURLToPath(new URL("../../src/bus/bus.ts", import.meta.url))],
@@ -128,7 +127,6 @@ describe.skipIf(natsPath === undefined)("the bus", () => {
     const bus = new bundled.Bus({ url: nats.url, user: "", password: "", prefix: "test", self: "f", ...quiet });
     buses.push(bus);
     await eventually(() => bus.isConnected, "the bundled bus did not connect");
-    await rm(folder, { recursive: true, force: true });
   });
 
   test("knows who lives, how far they are, who started again and who said goodbye", async () => {

@@ -3,8 +3,7 @@
 // is left out of the statements: every answer has to be that of an ordinary engine with empty tables.
 
 import { mkdirSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Kept } from "#query/kept.ts";
@@ -35,6 +34,7 @@ import { viewSelects } from "#store/schema/views.ts";
 import { readSharedStore } from "#store/shared-reads.ts";
 import type { Store } from "#store/store.ts";
 import { askStore } from "../support/ask-store.ts";
+import { suiteFolder } from "../support/folder.ts";
 import { makeMigratedFolder } from "../support/migrated-folder.ts";
 import { openTcpDoor, type TcpDoor } from "../support/tcp-door.ts";
 
@@ -47,7 +47,7 @@ const clusterConfig = `<clickhouse>
   <remote_servers><ours>${shard}${shard}</ours></remote_servers>
 </clickhouse>`;
 
-let dataDir: string;
+const dataDir = suiteFolder();
 let engine: EngineSupervisor;
 let door: TcpDoor;
 let plain: Store;
@@ -56,7 +56,6 @@ let singleDir: string;
 let single: Store;
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "tributary-cluster-"));
   mkdirSync(join(dataDir, "engine", "config.d"), { recursive: true });
   writeFileSync(join(dataDir, "engine", "config.d", "cluster.xml"), clusterConfig);
   engine = await startEmbedded({ kind: "embedded", dataDir });
@@ -73,7 +72,7 @@ afterAll(async () => {
   await Promise.all([plain?.close(), store?.close(), single?.close()]);
   door?.close();
   await engine?.close();
-  for (const folder of [dataDir, singleDir]) await rm(folder, { recursive: true, force: true });
+  await rm(singleDir, { recursive: true, force: true });
 });
 
 const groups = ["default/x/a", "default/c/b", "default/s/c", "default/w/d"];

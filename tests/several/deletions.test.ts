@@ -1,9 +1,7 @@
 // Deletions on a store that several collectors write to: what an order covers goes, and nothing that was accepted after it,
 // whoever hears of it late and whatever the store says meanwhile.
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nowNs } from "#base/clock.ts";
 import { SharedDeletions } from "#server/peers/deletions.ts";
@@ -14,6 +12,7 @@ import { createTestApp, type TestApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
 import { CollectorProcess } from "../support/collector-process.ts";
+import { makeFolder } from "../support/folder.ts";
 import { makeMigratedFolder } from "../support/migrated-folder.ts";
 import { eventually, freePort, type NatsServer, natsPath, startNats } from "../support/several.ts";
 import { openStoreDoor, type StoreDoor } from "../support/store-door.ts";
@@ -207,7 +206,7 @@ describe.skipIf(natsPath === undefined)("deletions by orders", () => {
   });
 
   test("a collector ends while a deletion is under way and a record waits for it, and goes on with both when it starts again", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "tributary-ending-"));
+    const folder = makeFolder();
     const port = await freePort();
     let own = await openStoreDoor(engine.socketPath, port);
     const env = { TRIBUTARY_STORE_URL: own.url, TRIBUTARY_STORE_GUEST_USER: "guest", TRIBUTARY_BUS_URL: nats.url };
@@ -243,7 +242,6 @@ describe.skipIf(natsPath === undefined)("deletions by orders", () => {
       for (const door of doors) door.judge(() => null);
       await c.kill();
       await own.close();
-      await rm(folder, { recursive: true, force: true });
     }
   });
 

@@ -2,16 +2,16 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
+import { suiteFolder } from "../support/folder.ts";
 import { eventually, freePort, natsPath, type SharedStore, startNats, startSharedStore } from "../support/several.ts";
 
 let shared: SharedStore;
-let folder: string;
+const folder = suiteFolder();
 const apps: TestApp[] = [];
 const open = async (flags: Parameters<typeof createTestApp>[0] = {}): Promise<TestApp> => {
   const app = await createTestApp({ storeUrl: shared.url, storeGuestUser: "guest", ...flags });
@@ -30,12 +30,10 @@ const nameIn = async (dataDir: string) => (await readFile(join(dataDir, "collect
 
 beforeAll(async () => {
   shared = await startSharedStore();
-  folder = await mkdtemp(join(tmpdir(), "tributary-identity-"));
 });
 afterAll(async () => {
   for (const app of apps) await app.remove();
   await shared?.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 test("a folder that was restored from a snapshot stores what it accepts, as a new collector", async () => {

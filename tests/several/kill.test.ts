@@ -1,14 +1,12 @@
 // One collector is killed by SIGKILL while the other goes on, and comes back with what it had accepted.
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
 import { CollectorProcess } from "../support/collector-process.ts";
+import { suiteFolder } from "../support/folder.ts";
 import {
   eventually,
   type NatsServer,
@@ -20,7 +18,7 @@ import {
 
 let nats: NatsServer;
 let shared: SharedStore;
-let folder: string;
+const folder = suiteFolder();
 let a: CollectorProcess;
 let b: TestApp;
 const runs: Run[] = [];
@@ -39,7 +37,6 @@ const spansOf = async (url: string) =>
 describe.skipIf(natsPath === undefined)("a collector that is killed", () => {
   beforeAll(async () => {
     [nats, shared] = await Promise.all([startNats(), startSharedStore()]);
-    folder = await mkdtemp(join(tmpdir(), "tributary-victim-"));
     const env = { TRIBUTARY_STORE_URL: shared.url, TRIBUTARY_STORE_GUEST_USER: "guest", TRIBUTARY_BUS_URL: nats.url };
     a = await CollectorProcess.make(folder, env);
     b = await createTestApp({ storeUrl: shared.url, storeGuestUser: "guest", busUrl: nats.url });
@@ -52,7 +49,6 @@ describe.skipIf(natsPath === undefined)("a collector that is killed", () => {
     await b?.remove();
     await nats?.kill();
     await shared?.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   test("loses nothing it accepted, and what was sent again to the other is there once", async () => {

@@ -1,7 +1,6 @@
 // A collector that was cut off from the bus and from the store for longer than orders are usually looked for.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startEmbedded } from "#store/embedded.ts";
@@ -10,11 +9,12 @@ import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
 import { CollectorProcess } from "../support/collector-process.ts";
+import { suiteFolder } from "../support/folder.ts";
 import { makeMigratedFolder } from "../support/migrated-folder.ts";
 import { eventually, freePort, type NatsServer, natsPath, startNats } from "../support/several.ts";
 import { openTcpDoor, type TcpDoor } from "../support/tcp-door.ts";
 
-let folder: string;
+const folder = suiteFolder();
 let dataDir: string;
 let nats: NatsServer;
 let engine: EngineSupervisor;
@@ -57,7 +57,6 @@ describe.skipIf(natsPath === undefined)("a collector that was away for long", ()
     engine = await startEmbedded({ kind: "embedded", dataDir });
     doorPort = await freePort();
     [door, ownDoor] = [await openTcpDoor(engine.socketPath, doorPort), await openTcpDoor(engine.socketPath)];
-    folder = await mkdtemp(join(tmpdir(), "tributary-late-"));
     await writeFile(join(folder, "clock"), "0");
     a = await createTestApp({ storeUrl: ownDoor.url, storeGuestUser: "guest", busUrl: nats.url });
     b = await CollectorProcess.make(join(folder, "b"), {
@@ -76,7 +75,7 @@ describe.skipIf(natsPath === undefined)("a collector that was away for long", ()
     ownDoor?.close();
     await engine?.close();
     await nats?.kill();
-    for (const made of [folder, dataDir]) await rm(made, { recursive: true, force: true });
+    await rm(dataDir, { recursive: true, force: true });
   });
 
   test("hears of a deletion of that time, and takes what is sent again", async () => {

@@ -1,8 +1,7 @@
 // A data folder's own store moved to a server, and a lost collector's journal taken in.
 
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runInTest } from "#cli/run-cli.testing.ts";
@@ -11,23 +10,22 @@ import type { EngineSupervisor } from "#store/engine/supervisor.ts";
 import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
+import { suiteFolder } from "../support/folder.ts";
 import { startS3 } from "../support/s3-server.ts";
 import { openStoreDoor, type StoreDoor } from "../support/store-door.ts";
 
 const fixtures = new URL("../fixtures/", import.meta.url).pathname;
-let dataDir: string;
+const dataDir = suiteFolder();
 let engine: EngineSupervisor;
 let door: StoreDoor;
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "tributary-migrate-"));
   engine = await startEmbedded({ kind: "embedded", dataDir });
   door = await openStoreDoor(engine.socketPath);
 });
 afterAll(async () => {
   await door?.close();
   await engine?.close();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 interface Listed {

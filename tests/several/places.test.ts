@@ -1,8 +1,7 @@
 // Runs that several collectors wrote. Each counts the records of its journal for itself, so two records of one run may
 // have the same position and row: exports, lists and their cursors have to tell them apart by the collector too.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "#cli/client.ts";
@@ -10,6 +9,7 @@ import { importPaths } from "#cli/import/import.ts";
 import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
+import { makeFolder } from "../support/folder.ts";
 import { natsPath, openPair, type Pair } from "../support/several.ts";
 
 let pair: Pair;
@@ -100,7 +100,7 @@ describe.skipIf(natsPath === undefined)("a run that two collectors wrote", () =>
 
   test("is exported whole, and is the same run where the export is imported", async () => {
     const there = await createTestApp();
-    const folder = await mkdtemp(join(tmpdir(), "tributary-places-"));
+    const folder = makeFolder();
     try {
       for (const run of ["ddp", "spread"]) {
         const path = join(folder, `${run}.jsonl`);
@@ -119,7 +119,6 @@ describe.skipIf(natsPath === undefined)("a run that two collectors wrote", () =>
       expect(body).toMatchObject({ counts: { spans: rounds * 2 + 1, marks: rounds * 2 + 1 } });
     } finally {
       await there.remove();
-      await rm(folder, { recursive: true });
     }
   });
 });

@@ -1,14 +1,4 @@
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeBackup } from "#archive/backup.ts";
@@ -21,15 +11,15 @@ import { deleteGroups } from "#store/delete-groups.ts";
 import { countTable } from "#store/reader/whole-tables.ts";
 import type { Store } from "#store/store.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteFolder } from "../support/folder.ts";
 import { toFrame } from "../support/frames.ts";
 
 const fixtures = new URL("../fixtures/", import.meta.url).pathname;
 let app: TestApp;
-let folder: string;
+const folder = suiteFolder();
 /** A key of the server that is backed up; a restored one lets in who has it, and nobody without. */
 let key: string;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "tributary-backup-"));
   app = await createTestApp();
   const made = await runInTest([
     "keys",
@@ -46,7 +36,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await app.remove();
-  rmSync(folder, { recursive: true });
 });
 
 async function ask(url: string, path: string): Promise<unknown> {

@@ -1,21 +1,20 @@
 // The example programs, started as a person would start them, against the whole server.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { suiteApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
+import { suiteFolder } from "../support/folder.ts";
 import { eventually } from "../support/several.ts";
 
 const walk = suiteApp();
-const folder = mkdtempSync(join(tmpdir(), "tributary-examples-"));
+const folder = suiteFolder();
 const children: ChildProcess[] = [];
 
 afterAll(async () => {
   for (const child of children) child.kill("SIGKILL");
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function start(example: string, args: readonly string[], env: Record<string, string>) {

@@ -1,21 +1,20 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "#cli/client.ts";
 import { importPaths } from "#cli/import/import.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { readFewOfSweep } from "../support/few-of-sweep.ts";
+import { suiteFolder } from "../support/folder.ts";
 import { toFrameOfText } from "../support/frames.ts";
 
 const root = join(import.meta.dirname, "../..");
 const octets = { "content-type": "application/octet-stream" };
 let here: TestApp;
 let there: TestApp;
-let folder: string;
+const folder = suiteFolder();
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "tributary-export-"));
   [here, there] = await Promise.all([createTestApp(), createTestApp()]);
   const paths = ["tests/fixtures/cirron/torch_full", "tests/fixtures/cirron/inference"];
   await importInto(
@@ -64,7 +63,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([here.remove(), there.remove()]);
-  rmSync(folder, { recursive: true });
 });
 
 function importInto(app: TestApp, paths: string[]) {

@@ -1,12 +1,12 @@
 // The very first plan of a folder: killed before the store has taken it, the next start sends it, and knows what is in it.
 
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { Victim } from "../chaos/victim.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
+import { makeFolder } from "../support/folder.ts";
 import { eventually } from "../support/several.ts";
 
 const trace = "../fixtures/semantiva/rs_combinatorial_file/run_space_demo.trace.jsonl";
@@ -25,7 +25,7 @@ const bodies = [
 ];
 
 test("what is sent again after it is a copy, though the store was empty at the start", async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "tributary-test-"));
+  const dataDir = makeFolder();
   const victim = await Victim.create(dataDir);
   const send = () =>
     Promise.all(

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { Run } from "#api/contract/run.ts";
@@ -7,6 +6,7 @@ import { runInTest } from "#cli/run-cli.testing.ts";
 import { createTestApp, suiteApp } from "../support/app.ts";
 import { type BatchSpan, hex, toBatchText } from "../support/cirron-batch.ts";
 import { readFewOfSweep } from "../support/few-of-sweep.ts";
+import { makeFolder } from "../support/folder.ts";
 import { toFrame } from "../support/frames.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -123,7 +123,7 @@ test("stays joined when a late span says what the run is called", async () => {
 test("an export of joined runs comes back as one run", async () => {
   await joinTo("left", "right");
   const lines = await (await fetch(`${walk.app.url}/api/v1/runs/left/export?format=jsonl`)).text();
-  const folder = mkdtempSync(join(tmpdir(), "tributary-join-"));
+  const folder = makeFolder();
   const file = join(folder, "left.jsonl");
   writeFileSync(file, lines);
   const other = await createTestApp();
@@ -135,7 +135,6 @@ test("an export of joined runs comes back as one run", async () => {
     expect((await other.get("/api/v1/runs/left")).body).toMatchObject({ counts: { spans: 4 } });
   } finally {
     await other.remove();
-    rmSync(folder, { recursive: true });
   }
 });
 

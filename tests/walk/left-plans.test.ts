@@ -1,8 +1,7 @@
 // Plans that the store had not taken when the server was killed: the next start sends them before anything else, and then
 // knows what they say: a run that is to be deleted, one that was joined to another, how late the last version was.
 
-import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { nowNs } from "#base/clock.ts";
@@ -11,6 +10,7 @@ import type { Collector } from "#server/collector/collector.ts";
 import { orderDeletion } from "#server/collector/deletion.ts";
 import { askStore } from "../support/ask-store.ts";
 import { cirronInput, createTestCollector, openTestCollector, submitted } from "../support/collector.ts";
+import { makeFolder } from "../support/folder.ts";
 import { toFrame } from "../support/frames.ts";
 import { childrenOf } from "../support/process-tree.ts";
 import { eventually } from "../support/several.ts";
@@ -32,13 +32,12 @@ async function killedAfter(unheard: (collector: Collector) => Promise<unknown>):
   const signal = (name: NodeJS.Signals) => {
     for (const pid of engines) process.kill(pid, name);
   };
-  const dataDir = mkdtempSync(join(tmpdir(), "tributary-test-"));
+  const dataDir = makeFolder();
   let next: Collector | undefined;
   onTestFinished(async () => {
     signal("SIGCONT");
     await next?.close(5000);
     await killed.remove();
-    rmSync(dataDir, { recursive: true, force: true });
   });
   expect(await send(killed.collector)).toMatchObject({ accepted: 50 });
   await killed.collector.drained();

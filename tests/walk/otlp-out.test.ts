@@ -2,12 +2,11 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { runInTest } from "#cli/run-cli.testing.ts";
 import { openForwarder } from "#server/forward/forward-otlp.ts";
 import { createLog } from "#server/log.ts";
@@ -17,20 +16,14 @@ import * as fixture from "#wire/otlp/fixture.testing.ts";
 import { encodeResponse } from "#wire/otlp/reply.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
 import { createTestApp, suiteApp, type TestApp } from "../support/app.ts";
+import { suiteFolder } from "../support/folder.ts";
 import { toFrame } from "../support/frames.ts";
 import { freePort } from "../support/free-port.ts";
 import { eventually } from "../support/several.ts";
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
 const walk = suiteApp();
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tributary-otlp-"));
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = suiteFolder();
 
 const requests: Record<Signal, object> = {
   traces: fixture.tracesOf([fixture.fullSpan, fixture.someSpan(8)]),

@@ -2,28 +2,21 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { PostMortem } from "#api/contract/post-mortem.ts";
 import { runInTest } from "#cli/run-cli.testing.ts";
 import { suiteApp } from "../support/app.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
+import { suiteFolder } from "../support/folder.ts";
 import { toFrame } from "../support/frames.ts";
 import { toPickle } from "../support/pickle.ts";
 import { makeSampleFolder, profiledRun } from "../web/sample.ts";
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
 const walk = suiteApp(async () => ({ dataDir: await makeSampleFolder() }));
-let folder: string;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "tributary-death-"));
-});
-afterAll(async () => {
-  rmSync(folder, { recursive: true });
-});
+const folder = suiteFolder();
 
 async function postMortemOf(run: string): Promise<PostMortem> {
   await walk.get("/readyz?drained=1");

@@ -2,15 +2,15 @@
 // in by accident, and everything that has a key passes.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 import { findTool, tools } from "../support/tools.ts";
 
@@ -30,7 +30,7 @@ for (const { title, program, start, isOptional } of proxies) {
 
 function expectGuarded(program: string, start: typeof startNginx): void {
   let app: TestApp;
-  let folder: string;
+  const folder = suiteFolder();
   let proxy: ChildProcess;
   let port: number;
   let key: string;
@@ -41,7 +41,6 @@ function expectGuarded(program: string, start: typeof startNginx): void {
     const made = await app.post("/api/v1/keys", JSON.stringify({ name: "k", scopes: ["admin"] }));
     key = (made.body as { key: string }).key;
     port = await freePort();
-    folder = mkdtempSync(join(tmpdir(), "tributary-proxy-"));
     proxy = start(program, folder, port, app.app.url);
     await waitUntilListening(port);
   });
@@ -49,7 +48,6 @@ function expectGuarded(program: string, start: typeof startNginx): void {
   afterAll(async () => {
     proxy?.kill("SIGTERM");
     await app?.remove();
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   });
 
   const ask = (path: string, options: AskOptions = {}) => send(port, path, options);

@@ -1,8 +1,7 @@
 // A data folder of every version that was released opens in this one. They are written by scripts/keep-folder.ts.
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runInTest } from "#cli/run-cli.testing.ts";
@@ -10,6 +9,7 @@ import { readConfig } from "#config/read-config.ts";
 import { openApp } from "#server/app/app.ts";
 import { createLog } from "#server/log.ts";
 import { askStore } from "../support/ask-store.ts";
+import { makeFolder } from "../support/folder.ts";
 
 const fixtures = join(import.meta.dirname, "../fixtures");
 /** The rows of each folder, with those of the batch that lay in its journal. */
@@ -20,7 +20,7 @@ const versions = readdirSync(join(fixtures, "folders")).map((name) => name.repla
 const imported = ["cirron/torch_full", "xtrack/file_full/events.bin", "semantiva/plain_file"];
 
 test.each(versions)("a folder of %s opens, knows what it holds and has what lay in its journal", async (version) => {
-  const dataDir = mkdtempSync(join(tmpdir(), "tributary-released-"));
+  const dataDir = makeFolder();
   execFileSync("tar", ["xzf", join(fixtures, "folders", `${version}.tar.gz`), "-C", dataDir]);
   const flags = {
     dataDir,
@@ -52,6 +52,5 @@ test.each(versions)("a folder of %s opens, knows what it holds and has what lay 
     expect(await counts()).toEqual(before);
   } finally {
     await app.close();
-    rmSync(dataDir, { recursive: true, force: true });
   }
 });

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { runInTest } from "#cli/run-cli.testing.ts";
 import { createTestApp, suiteApp } from "../support/app.ts";
+import { makeFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 import { openRelay } from "../support/relay.ts";
 
@@ -13,9 +13,8 @@ const main = new URL("../../src/main.ts", import.meta.url).pathname;
 const app = suiteApp();
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "tributary-run-"));
+  folder = makeFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 // What a program needs to speak XTrack on descriptor 3, without any library.
 const preamble = `

@@ -1,8 +1,7 @@
 // Records that cannot be applied, among good ones of all protocols, in a server that works: they are set aside, everything
 // else is stored exactly once, and the state that they half changed is as if they had never come.
 
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { writeBackup } from "#archive/backup.ts";
@@ -13,6 +12,7 @@ import type { BlockMaker } from "#store/writer/writer.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
+import { makeFolder } from "../support/folder.ts";
 import { toFrame } from "../support/frames.ts";
 
 let walk: TestApp;
@@ -198,7 +198,7 @@ test("a backup takes along what is set aside, and where it is restored it can be
   for await (const chunk of writeBackup(walk.app.collector, walk.dataDir)) archive.push(chunk);
   const file = join(walk.dataDir, "all.tar");
   writeFileSync(file, Buffer.concat(archive));
-  const dataDir = mkdtempSync(join(tmpdir(), "tributary-aside-"));
+  const dataDir = makeFolder();
   await restoreBackup(file, dataDir);
   const restored = await createTestApp({ dataDir });
   try {

@@ -1,21 +1,20 @@
 // The lines that the page gives to copy are run as they stand, in a shell, against the server that gave them.
 
 import { spawn } from "node:child_process";
-import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, copyFileSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { SessionAnswer } from "#api/contract/admin.ts";
 import { toRecipes } from "../../web/src/view/start/recipes.ts";
 import { suiteApp } from "../support/app.ts";
+import { suiteFolder } from "../support/folder.ts";
 
 const root = join(import.meta.dirname, "../..");
 const server = suiteApp();
-let folder: string;
+const folder = suiteFolder();
 let recipes: ReturnType<typeof toRecipes>;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "tributary-start-"));
   // What the lines name: a training script, a recorded file, a spool, a trace.
   mkdirSync(join(folder, "bin"));
   writeFileSync(join(folder, "bin/python"), "#!/bin/sh\necho trained\n");
@@ -27,9 +26,6 @@ beforeAll(async () => {
   copyFileSync(join(data, "semantiva/failed.trace.jsonl"), join(folder, "traces/trace.ser.jsonl"));
   copyFileSync(join(data, "semantiva/failed.trace.jsonl"), join(folder, "trace.ser.jsonl"));
   recipes = toRecipes((await server.get("/api/v1/session")).body as SessionAnswer, server.app.url);
-});
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Resolves with the exit code, or with null once `until` holds and the line, which would go on, was interrupted. */

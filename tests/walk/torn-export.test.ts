@@ -1,17 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { createClient } from "#cli/client.ts";
 import { importPaths } from "#cli/import/import.ts";
 import { createTestApp } from "../support/app.ts";
+import { makeFolder } from "../support/folder.ts";
 
 it("takes the other files of a folder although a run of one has edits and no records", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "tributary-torn-"));
+  const folder = makeFolder();
   const app = await createTestApp();
   onTestFinished(async () => {
     await app.remove();
-    rmSync(folder, { recursive: true });
   });
   const lines = (run: string) => [
     `{"tributary":1,"kind":"run","run":"${run}","edit":{"name":"edited","notes":"","tags":[],"archived":false}}\n`,

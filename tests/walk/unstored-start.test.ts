@@ -1,10 +1,8 @@
 // A start does not wait until the store has what the journal held, and knows it all the same.
 
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Victim } from "../chaos/victim.ts";
+import { makeFolder } from "../support/folder.ts";
 
 interface MadeKey {
   readonly id: string;
@@ -12,7 +10,7 @@ interface MadeKey {
 }
 
 test("keys that were made or revoked while nothing could be stored count from the first moment of the next start", async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "tributary-test-"));
+  const dataDir = makeFolder();
   const victim = await Victim.create(dataDir);
   const ask = (path: string, key: string, init: RequestInit = {}) =>
     fetch(victim.url + path, {

@@ -3,11 +3,10 @@
 
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { DocumentClient, type Envelope } from "../clients/xtrack-document-client.ts";
+import { makeFolder } from "../support/folder.ts";
 
 const server = join(import.meta.dirname, "../children/xtrack-collector.ts");
 const rounds = 3;
@@ -16,11 +15,10 @@ let dataDir: string;
 let child: ChildProcess;
 
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "xtrack-kill-"));
+  dataDir = makeFolder();
 });
 afterEach(async () => {
   child.kill("SIGKILL");
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 async function start(): Promise<number> {

@@ -1,10 +1,9 @@
 // The demo as a person meets it: the command is started, and the page leads through the sample in six steps.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { suiteFolder } from "../support/folder.ts";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
 import { soon } from "./walking.ts";
 
@@ -12,14 +11,13 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
 const addresses = ["--http", "127.0.0.1:0", "--xtrack", "127.0.0.1:0"];
-let folder: string;
+const folder = suiteFolder();
 let demo: ChildProcess;
 let opened: Promise<string>;
 let browser: TestBrowser;
 
 describe.skipIf(chromiumPath === undefined)("the demo", () => {
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "tributary-demo-"));
     browser = await openBrowser();
     demo = spawn(process.execPath, [main, "demo", "--data", join(folder, "data"), ...addresses], {
       cwd: folder,
@@ -40,7 +38,6 @@ describe.skipIf(chromiumPath === undefined)("the demo", () => {
     const ended = new Promise((resolve) => demo.on("exit", resolve));
     demo.kill("SIGTERM");
     await ended;
-    await rm(folder, { recursive: true, force: true });
   });
 
   test("leads from a dip in a curve to its cause and to a run that is stopped by hand", async () => {

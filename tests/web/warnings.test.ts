@@ -2,12 +2,11 @@
 // is drawn: the page is built as its developers run it, and every view of it is opened once.
 
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
+import { suiteFolder } from "../support/folder.ts";
 import { chromiumPath } from "./browser.ts";
 import { failedPipeline, profiledRun } from "./sample.ts";
 import { suiteSite } from "./site.ts";
@@ -39,7 +38,7 @@ const views: readonly (readonly [path: string, ready: string])[] = [
 ];
 
 const [server, browser] = suiteSite("sample");
-let folder: string;
+const folder = suiteFolder();
 
 /** Instead of what the server has. */
 function serveBuild(page: Page): void {
@@ -53,14 +52,10 @@ function serveBuild(page: Page): void {
 
 describe.skipIf(chromiumPath === undefined)("a page of development libraries", () => {
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "tributary-build-"));
     const vite = join(root, "node_modules/vite/bin/vite.js");
     const words = [vite, "build", "web", "--mode", "development", "--logLevel", "error", "--outDir", folder];
     await promisify(execFile)(process.execPath, words, { cwd: root });
   }, 180_000);
-  afterAll(async () => {
-    rmSync(folder, { recursive: true, force: true });
-  });
 
   test("complains of nothing in any view", async () => {
     const said: string[] = [];

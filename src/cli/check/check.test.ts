@@ -1,12 +1,12 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { type Finding, formatProblem, formatSummary, type Problem, type Summary } from "#protocol/finding.ts";
 import { readRegistry } from "#protocol/semantiva/schema-dir.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
 import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { type CheckRun, checkPaths } from "./check.ts";
 
 const registry = createRegistry(bundledSchemas);
@@ -15,10 +15,7 @@ const endLine = '{"record_type": "pipeline_end", "run_id": "r", "schema_version"
 
 let folder = "";
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tributary-check-"));
-});
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
+  folder = makeFolder();
 });
 
 async function check(

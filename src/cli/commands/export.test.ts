@@ -1,17 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { Context, Output } from "#cli/context.ts";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { writeResponse } from "./export.ts";
 
 const context = {} as Context;
-
-function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "tributary-test-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 function cutOff(): Response {
   const bytes = new TextEncoder().encode("half");

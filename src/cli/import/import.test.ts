@@ -1,16 +1,5 @@
 import { createHash } from "node:crypto";
-import {
-  appendFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createClient } from "#cli/client.ts";
@@ -21,18 +10,18 @@ import { frameInputs, type XtrackFramesInput } from "#intake/xtrack/frames-input
 import { type OpenServer, openServer } from "#server/http/open-server.testing.ts";
 import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import { decodeXtrack } from "#wire/xtrack/stream.ts";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { importPaths } from "./import.ts";
 
 const fixtures = new URL("../../../tests/fixtures/", import.meta.url).pathname;
 let server: OpenServer;
 let folder: string;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "tributary-import-"));
+  folder = makeFolder();
   server = await openServer();
 });
 afterEach(async () => {
   await server.close();
-  rmSync(folder, { recursive: true });
 });
 
 function importNow(paths: string[], more: Partial<Parameters<typeof importPaths>[0]> = {}) {

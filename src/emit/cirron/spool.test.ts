@@ -1,15 +1,11 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { diskFiles, type Files } from "./files.ts";
 import { Spool } from "./spool.ts";
 
-function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "tributary-spool-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, "spool");
-}
+const makeSpoolFolder = (): string => join(makeFolder(), "spool");
 
 const batchId = (n: number) => n.toString(16).padStart(32, "0");
 const body = (n: number, size = 100) => Buffer.from(JSON.stringify({ n, fill: "x".repeat(size) }));
@@ -38,7 +34,7 @@ function failingFiles(from: number, times: number): Files & { calls: string[] } 
 }
 
 it("names files by 20 digits of time and the batch id, so that they sort by time [CT-01, CT-02]", () => {
-  const folder = makeFolder();
+  const folder = makeSpoolFolder();
   const spool = new Spool(folder, 1e9);
   spool.write("1794710657812726760", batchId(1), body(1));
   spool.write("999", batchId(2), body(2));
@@ -49,7 +45,7 @@ it("names files by 20 digits of time and the batch id, so that they sort by time
 });
 
 it("writes under a temporary name and renames [CT-03]", () => {
-  const folder = makeFolder();
+  const folder = makeSpoolFolder();
   const files = failingFiles(Number.POSITIVE_INFINITY, 0);
   const spool = new Spool(folder, 1e9, files);
   write(spool, 1);
@@ -58,7 +54,7 @@ it("writes under a temporary name and renames [CT-03]", () => {
 });
 
 it("evicts the oldest batches first when the cap is reached, also those of others [CT-04]", () => {
-  const folder = makeFolder();
+  const folder = makeSpoolFolder();
   mkdirSync(folder, { recursive: true });
   const foreign = `00000000000000000001-${batchId(99)}.json`;
   writeFileSync(join(folder, foreign), "x".repeat(500));
@@ -78,7 +74,7 @@ it("evicts the oldest batches first when the cap is reached, also those of other
 
 it("never shows a torn batch when the disk is full, and writes the rest when there is room again [CT-03]", () => {
   for (let from = 1; from <= 8; from++) {
-    const folder = makeFolder();
+    const folder = makeSpoolFolder();
     const spool = new Spool(folder, 1e9, failingFiles(from, 3));
     for (let n = 1; n <= 6; n++) write(spool, n);
     spool.writeWaiting();
@@ -91,7 +87,7 @@ it("never shows a torn batch when the disk is full, and writes the rest when the
 });
 
 it("holds at most 16 MB for a disk that takes nothing, and counts what it gave up", () => {
-  const folder = makeFolder();
+  const folder = makeSpoolFolder();
   const spool = new Spool(folder, 1e9, failingFiles(1, Number.POSITIVE_INFINITY));
   for (let n = 1; n <= 20; n++) expect(write(spool, n, 2_000_000)).toBe(false);
   expect(spool.counts.waitingBytes).toBeLessThanOrEqual(16 * 1024 * 1024);
@@ -99,7 +95,7 @@ it("holds at most 16 MB for a disk that takes nothing, and counts what it gave u
 });
 
 it("makes its folder again when someone removed it", () => {
-  const folder = makeFolder();
+  const folder = makeSpoolFolder();
   const spool = new Spool(folder, 1e9);
   write(spool, 1);
   rmSync(folder, { recursive: true });

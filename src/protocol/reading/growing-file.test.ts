@@ -1,20 +1,19 @@
-import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { GrowingFile } from "./growing-file.ts";
 
 let folder: string;
 let path: string;
 let file: GrowingFile;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "tributary-growing-"));
+  folder = makeFolder();
   path = join(folder, "lines");
   file = new GrowingFile(path);
 });
 afterEach(async () => {
   await file.close();
-  rmSync(folder, { recursive: true });
 });
 
 const next = async () => {

@@ -1,8 +1,6 @@
 // Inputs that become durable together are told as one batch. Whatever is in it, every sender must get the answer, and
 // the store the rows, that one after the other would have given; also when a crash comes in between.
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { defaultJsonLimits } from "#base/json/value.ts";
@@ -15,16 +13,16 @@ import { createJournal, type Journal } from "#journal/journal.ts";
 import { inputKinds } from "#protocol/protocols.ts";
 import { createBlockMaker } from "#store/writer/blocks.ts";
 import { toBatchText } from "../../../tests/support/cirron-batch.ts";
+import { makeFolder } from "../../../tests/support/folder.ts";
 
 let dir = "";
 let journals: Journal[] = [];
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "tributary-gathered-"));
+  dir = makeFolder();
   journals = [];
 });
 afterEach(async () => {
   for (const journal of journals) await journal.close();
-  await rm(dir, { recursive: true });
 });
 
 const arrival = { transport: "http", source: "key:a", runOverride: null, imported: false, receivedNs: 1_000n };

@@ -1,9 +1,8 @@
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
@@ -13,6 +12,7 @@ import { Refusal } from "#api/refusal.ts";
 import { DiskOutage, toOutage } from "#base/disk-outage.ts";
 import { BlobOutage } from "#store/blobs/blob-store.ts";
 import { StoreOutage } from "#store/outage.ts";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { type OpenServer, openServer } from "./open-server.testing.ts";
 import { sendRaw } from "./raw-request.testing.ts";
 
@@ -324,7 +324,7 @@ describe("the browser application", () => {
   });
 
   it("is served with its files, and its page for every view", async () => {
-    const webDir = mkdtempSync(join(tmpdir(), "tributary-web-"));
+    const webDir = makeFolder();
     mkdirSync(join(webDir, "assets"));
     writeFileSync(join(webDir, "index.html"), "<title>app</title>");
     writeFileSync(join(webDir, "assets", "main-1234.js"), "1");
@@ -344,7 +344,6 @@ describe("the browser application", () => {
       const { body } = await sendRaw(server.address.port, `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       expect(body).not.toContain("hidden bytes");
     }
-    rmSync(webDir, { recursive: true });
     rmSync(join(webDir, "..", "secret-beside.txt"));
   });
 });

@@ -1,14 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { ownerSecretFile, readOwnerSecret, readSealSecret } from "./owner-secret.ts";
 
 let dataDir: string;
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), "secrets-"));
+  dataDir = makeFolder();
 });
-afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
 it("makes secrets once, for their owner alone", () => {
   const [login, owner] = [readSealSecret(dataDir, "login"), readOwnerSecret(dataDir)];

@@ -1,10 +1,8 @@
 // The document's tables, row by row, from a worker that was written from the document alone, over a real socket.
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { DocumentClient, type Envelope, encode } from "../../../tests/clients/xtrack-document-client.ts";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { listenFor, openSmallCollector, rowsOf, type SmallCollector } from "./small-collector.testing.ts";
 import type { SocketServer } from "./sockets.ts";
 
@@ -14,7 +12,7 @@ let server: SocketServer;
 let client: DocumentClient;
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "xtrack-document-"));
+  dir = makeFolder();
   collector = await openSmallCollector({ dir });
   server = await listenFor(collector);
   client = await DocumentClient.connect(server.address as { host: string; port: number }, {
@@ -28,7 +26,6 @@ afterEach(async () => {
   client.socket.destroy();
   await server.close();
   await collector.close();
-  await rm(dir, { recursive: true });
 });
 
 const ackOf = ({ m }: Envelope) => client.acks.find(({ p }) => p["seq"] === m.seq)?.p;

@@ -1,14 +1,13 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { encode } from "../../../tests/clients/xtrack-document-client.ts";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { listenFor, openSmallCollector, rowsOf } from "./small-collector.testing.ts";
 
 it("loses nothing of workers that send faster than the disk takes, though they do not wait for acks", async () => {
-  const dir = await mkdtemp(join(tmpdir(), "xtrack-"));
+  const dir = makeFolder();
   const collector = await openSmallCollector({
     dir: join(dir, "journal"),
     journal: { waitingBytesMax: 64 * 1024 },
@@ -37,5 +36,4 @@ it("loses nothing of workers that send faster than the disk takes, though they d
   expect(rows.filter(({ seq, step, value }) => Number(seq) !== Number(step) + 1 || Number(step) !== value)).toEqual([]);
   await server.close();
   await collector.close();
-  await rm(dir, { recursive: true });
 });

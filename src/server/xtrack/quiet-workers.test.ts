@@ -1,15 +1,14 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { DocumentClient } from "../../../tests/clients/xtrack-document-client.ts";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { eventually } from "../../../tests/support/several.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";
 import { openSmallCollector } from "./small-collector.testing.ts";
 import { createSocketServer } from "./sockets.ts";
 
 it("acks what a quiet worker sends while one who sends much has filled the journal and waits", async () => {
-  const dir = await mkdtemp(join(tmpdir(), "xtrack-"));
+  const dir = makeFolder();
   const journal = { segmentBytesMax: 1_000_000, budgetBytes: 2_000_000 };
   const collector = await openSmallCollector({ dir: join(dir, "journal"), journal });
   const server = await createSocketServer({
@@ -42,5 +41,4 @@ it("acks what a quiet worker sends while one who sends much has filled the journ
   quiet.socket.destroy();
   await server.close();
   await collector.close();
-  await rm(dir, { recursive: true });
 });

@@ -1,11 +1,10 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { eventually } from "../../../tests/support/several.ts";
 import type { ConnectionPorts } from "./connection.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";
@@ -63,7 +62,7 @@ const sink: ConnectionPorts["sink"] = {
 };
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "xtrack-"));
+  dir = makeFolder();
   collector = await openSmallCollector({ dir: join(dir, "journal") });
   sent = [];
   resting = new Set();
@@ -90,7 +89,6 @@ afterEach(async () => {
   for (const socket of sockets) socket.destroy();
   await server.close();
   await collector.close();
-  await rm(dir, { recursive: true });
 });
 
 /** One event of every worker. */

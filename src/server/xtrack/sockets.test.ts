@@ -1,10 +1,10 @@
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { WorkerChannel } from "#control/control.ts";
 import { DocumentClient, encode } from "../../../tests/clients/xtrack-document-client.ts";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { eventually } from "../../../tests/support/several.ts";
 import type { ConnectionRules } from "./connection.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";
@@ -18,7 +18,7 @@ let servers: SocketServer[];
 const channels = new Map<string, WorkerChannel>();
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "xtrack-"));
+  dir = makeFolder();
   collector = await openSmallCollector({ dir: join(dir, "journal") });
   servers = [];
   channels.clear();
@@ -27,7 +27,6 @@ afterEach(async () => {
   collector.isFull = false;
   await Promise.all(servers.map((server) => server.close()));
   await collector.close();
-  await rm(dir, { recursive: true });
 });
 
 const openGate: Gate = { admit: () => ({ workspace: "default", source: "local" }) };

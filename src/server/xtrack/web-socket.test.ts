@@ -1,12 +1,10 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { type Envelope, encode, FrameReader } from "../../../tests/clients/xtrack-document-client.ts";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";
 import { openSmallCollector, rowsOf, type SmallCollector } from "./small-collector.testing.ts";
 import { createWebSocketDoor, type WebSocketDoor } from "./web-socket.ts";
@@ -17,7 +15,7 @@ let door: WebSocketDoor;
 let http: Server;
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "xtrack-ws-"));
+  dir = makeFolder();
   collector = await openSmallCollector({ dir });
   door = createWebSocketDoor({
     counters: collector.counters,
@@ -43,7 +41,6 @@ afterEach(async () => {
   http.closeAllConnections();
   await new Promise((resolve) => http.close(resolve));
   await collector.close();
-  await rm(dir, { recursive: true });
 });
 
 async function open(): Promise<WebSocket> {

@@ -1,11 +1,9 @@
 // Forty workers of one run, each on its own connection, that lose connections, send events again and skip numbers.
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { summarize } from "#control/book.ts";
 import { DocumentClient, type Envelope } from "../../../tests/clients/xtrack-document-client.ts";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { listenFor, openSmallCollector, rowsOf, type SmallCollector } from "./small-collector.testing.ts";
 import type { SocketServer } from "./sockets.ts";
 
@@ -26,12 +24,11 @@ async function stop(): Promise<void> {
 }
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "xtrack-workers-"));
+  dir = makeFolder();
   await start();
 });
 afterEach(async () => {
   await stop();
-  await rm(dir, { recursive: true });
 });
 
 const connect = (wid: string, firstSeq: number) =>

@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, it } from "vitest";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { listenFor, openSmallCollector } from "./small-collector.testing.ts";
 
 it("tells a client that speaks HTTP that it took the wrong port, and stores nothing of it", async () => {
-  const dir = await mkdtemp(join(tmpdir(), "xtrack-"));
+  const dir = makeFolder();
   const collector = await openSmallCollector({ dir });
   const server = await listenFor(collector);
   const { port } = server.address as { port: number };
@@ -23,5 +21,4 @@ it("tells a client that speaks HTTP that it took the wrong port, and stores noth
   expect(collector.journal.state().nextPosition).toBe(1);
   await server.close();
   await collector.close();
-  await rm(dir, { recursive: true });
 });

@@ -1,16 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { askStore } from "../../../tests/support/ask-store.ts";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { openEmbedded } from "../../../tests/support/store-under-test.ts";
 import { prepareFolders } from "./engine-config.ts";
 
 let dataDir: string;
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), "engine-config-"));
+  dataDir = makeFolder();
 });
-afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
 it("writes its settings once, so that a server starts on a full disk, and again where they differ", () => {
   const { config } = prepareFolders(dataDir);

@@ -1,12 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
+import { homedir } from "node:os";
 import { join, relative } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { fileRules } from "./file-rules.ts";
 
 function makeRules(alsoReads?: string): { readonly dataDir: string; rightsTo(path: string): string[] } {
-  const dataDir = mkdtempSync(join(tmpdir(), "tributary-test-"));
-  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  const dataDir = makeFolder();
   const program = new URL("engine-main.ts", import.meta.url).pathname;
   const rules = fileRules(program, dataDir, alsoReads).flatMap((word) => {
     const [, rights, path] = /^--landlock-rule=path-beneath:([^:]+):(.+)$/.exec(word) ?? [];
@@ -43,8 +43,7 @@ it("it writes to its own folders, and only reads the outbox and the program", ()
 });
 
 it("a folder that statements may name is read, not written to", () => {
-  const named = mkdtempSync(join(tmpdir(), "tributary-test-"));
-  onTestFinished(() => rmSync(named, { recursive: true, force: true }));
+  const named = makeFolder();
   mkdirSync(join(named, "tables"));
   const { rightsTo } = makeRules(named);
   expect(rightsTo(join(named, "tables/spans.native"))).toEqual(["read-file", "read-dir"]);

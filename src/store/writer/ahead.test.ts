@@ -1,12 +1,11 @@
 // The plan that is made while another one is being sent.
 
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
 import { setImmediate as nextRound } from "node:timers/promises";
-import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
+import { beforeEach, expect, it, onTestFinished } from "vitest";
 import type { Batch } from "#model/batch.ts";
 import { StoreOutage } from "#store/outage.ts";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { readOpenPlans } from "./open-plans.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import type { BlockStore } from "./send-plan.ts";
@@ -19,9 +18,8 @@ const fileBytes = 300 * 1024;
 
 let dir = "";
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "tributary-ahead-"));
+  dir = makeFolder();
 });
-afterEach(() => rm(dir, { recursive: true }));
 
 const batchAt = (position: number, bytes = large): Batch => ({
   first: position,

@@ -1,16 +1,15 @@
-import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
+import { makeFolder } from "../../../tests/support/folder.ts";
 import { readOpenPlans } from "./open-plans.ts";
 import { createOutbox } from "./outbox.ts";
 import { encodePlan } from "./plan.ts";
 
 let dir = "";
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "tributary-outbox-"));
+  dir = makeFolder();
 });
-afterEach(() => rm(dir, { recursive: true }));
 
 test("finds the plans that were not finished, in the order of their records", async () => {
   const outbox = await createOutbox(dir);
