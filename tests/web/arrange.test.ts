@@ -6,7 +6,7 @@ import { toBatchText } from "../support/cirron-batch.ts";
 import { chromiumPath } from "./browser.ts";
 import { drained, profiledRun, sendXtrack, toFrames } from "./sample.ts";
 import { suiteSite } from "./site.ts";
-import { boxOf, panelOf, soon, walkOn } from "./walking.ts";
+import { panelOf, plotOf, soon, walkOn, zoomTimeline } from "./walking.ts";
 
 const [server, browser] = suiteSite("sample");
 const walk = (path: string, steps: (page: Page) => Promise<void>) => walkOn(browser, server.app.url + path, steps);
@@ -100,7 +100,7 @@ describe.skipIf(chromiumPath === undefined)("arranged by hand, in a browser", ()
 
   test("the vertical range of a panel is set by hand and given back, and says what it leaves out", async () => {
     await walk("/runs/training/charts", async (page) => {
-      await boxOf(page, "loss");
+      await plotOf(page, "loss");
       await panelOf(page, "loss").hover();
       await page.getByRole("button", { name: "Vertical range of loss" }).click();
       await page.getByLabel("from").fill("0");
@@ -153,13 +153,8 @@ describe.skipIf(chromiumPath === undefined)("arranged by hand, in a browser", ()
 
   test("a click on a span pins its moment, and so does the button of its details", async () => {
     await walk(`/runs/${profiledRun}/timeline`, async (page) => {
-      const canvas = page.locator(".timeline-canvas");
       await page.locator(".timeline-summary td").first().waitFor();
-      const box = await canvas.boundingBox();
-      if (box === null) throw new Error("the timeline has no box");
-      await page.mouse.move(box.x + 500, box.y + 80);
-      for (let i = 0; i < 10; i++) await page.mouse.wheel(0, -300);
-      await page.waitForURL(/from=\d+/);
+      const box = await zoomTimeline(page);
       // The second row of the first lane, which holds an epoch.
       await page.mouse.click(box.x + 500, box.y + 22 + 20 + 18 + 8);
       await soon(() => pinOf(page)).not.toBeNull();

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { chromiumPath } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
 import { suiteSite } from "./site.ts";
-import { soon, walkOn } from "./walking.ts";
+import { boxOf, panelOf, soon, walkOn } from "./walking.ts";
 
 const [server, browser] = suiteSite("empty");
 /** One white pixel. */
@@ -146,23 +146,22 @@ describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
         .first()
         .waitFor();
       await page.getByRole("region", { name: "Last lines" }).getByText("the last line").waitFor();
-      const panel = await page.getByRole("region", { name: "parameters" }).boundingBox();
-      const value = await page.getByRole("region", { name: "parameters" }).getByText("0.000123").boundingBox();
-      if (panel === null || value === null) throw new Error("not on the page");
+      const panel = await boxOf(panelOf(page, "parameters"));
+      const value = await boxOf(panelOf(page, "parameters").getByText("0.000123"));
       expect(value.x + value.width).toBeLessThanOrEqual(panel.x + panel.width);
       const numbers = page.getByRole("region", { name: "metrics" }).getByRole("cell", { name: "0.75" });
-      const metrics = await page.getByRole("region", { name: "metrics" }).boundingBox();
+      const metrics = await boxOf(page.getByRole("region", { name: "metrics" }));
       for (const cell of await numbers.all()) {
-        const box = await cell.boundingBox();
-        expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual((metrics?.x ?? 0) + (metrics?.width ?? 0));
+        const box = await boxOf(cell);
+        expect(box.x + box.width).toBeLessThanOrEqual(metrics.x + metrics.width);
       }
       // The end of a long name, which tells it apart, is on screen.
       await page.getByRole("region", { name: "metrics" }).locator(".name-end", { hasText: "grad_norm" }).waitFor();
     });
     await walk("/runs/daily/params", async (page) => {
-      const panel = await page.getByRole("region", { name: "parameters" }).boundingBox();
-      const value = await page.getByRole("region", { name: "parameters" }).getByText("0.000123").boundingBox();
-      expect((value?.x ?? 9999) + (value?.width ?? 0)).toBeLessThanOrEqual((panel?.x ?? 0) + (panel?.width ?? 0));
+      const panel = await boxOf(panelOf(page, "parameters"));
+      const value = await boxOf(panelOf(page, "parameters").getByText("0.000123"));
+      expect(value.x + value.width).toBeLessThanOrEqual(panel.x + panel.width);
     });
   });
 

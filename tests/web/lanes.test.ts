@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { chromiumPath } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
 import { suiteSite } from "./site.ts";
-import { drag, soon, walkOn } from "./walking.ts";
+import { boxOf, drag, soon, walkOn } from "./walking.ts";
 
 const run = "lanes";
 const startNs = 1_790_000_000_000_000_000n;
@@ -55,9 +55,7 @@ async function sendLanes(): Promise<void> {
 
 async function canvasOf(page: Page) {
   await page.locator(".timeline-summary td").first().waitFor();
-  const box = await page.locator(".timeline-canvas").boundingBox();
-  if (box === null) throw new Error("the canvas has no box");
-  return box;
+  return boxOf(page.locator(".timeline-canvas"));
 }
 
 const seconds = (page: Page) => {

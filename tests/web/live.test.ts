@@ -7,7 +7,7 @@ import { createTestApp } from "../support/app.ts";
 import { chromiumPath } from "./browser.ts";
 import { sendXtrack, toFrames } from "./sample.ts";
 import { suiteSite } from "./site.ts";
-import { soon, viewsLoaded } from "./walking.ts";
+import { plotOf, soon, viewsLoaded } from "./walking.ts";
 
 const [server, browser] = suiteSite("empty");
 let job: Run | undefined;
@@ -176,9 +176,7 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     for (let step = 61; step <= 80; step++) job?.metric("loss", 2 / step, { step, phase: "train" });
     await page.getByRole("link", { name: "Charts" }).click();
     const panel = page.getByRole("region", { name: "train · loss" });
-    await panel.locator("canvas").waitFor();
-    const box = await panel.locator(".u-over").boundingBox();
-    if (box === null) throw new Error("the plot has no box");
+    const box = await plotOf(page, "train · loss");
     await page.getByRole("button", { name: "relative" }).click();
     const sweep = async () => {
       for (let share = 0; share <= 1; share += 0.01) {

@@ -10,7 +10,7 @@ import { type Run, startRun } from "#emit/xtrack.ts";
 import { chromiumPath, type Visit } from "./browser.ts";
 import { failedPipeline, profiledRun, sendRecorded } from "./sample.ts";
 import { suiteSite } from "./site.ts";
-import { changeMedia, follow } from "./walking.ts";
+import { boxOf, changeMedia, follow, zoomTimeline } from "./walking.ts";
 
 const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const axe = readFileSync(axePath, "utf8");
@@ -50,11 +50,7 @@ async function launchPath(): Promise<string> {
 }
 
 async function zoom(page: Page): Promise<void> {
-  const box = await page.locator(".timeline-canvas").boundingBox();
-  if (box === null) throw new Error("the canvas has no box");
-  await page.mouse.move(box.x + 560, box.y + 70);
-  for (let i = 0; i < 13; i++) await page.mouse.wheel(0, -300);
-  await page.waitForURL(/from=\d+/);
+  const box = await zoomTimeline(page, [560, 70], 13);
   const details = page.getByRole("complementary", { name: "Span" });
   const isOpen = () =>
     details.waitFor({ timeout: 1000 }).then(
@@ -68,8 +64,7 @@ async function zoom(page: Page): Promise<void> {
 
 /** The pointer on a step, so that its moment stands below. */
 async function point(page: Page): Promise<void> {
-  const box = await page.locator(".u-over").first().boundingBox();
-  if (box === null) throw new Error("the plot has no box");
+  const box = await boxOf(page.locator(".u-over").first());
   await page.mouse.move(box.x + 100, box.y + 60);
   await page.mouse.move(box.x + 140, box.y + 60);
   await page.locator(".moment-spans .chip").first().waitFor();

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { chromiumPath } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
 import { suiteSite } from "./site.ts";
-import { soon } from "./walking.ts";
+import { boxOf, soon } from "./walking.ts";
 
 const runsTotal = 10_000;
 const [server, browser] = suiteSite("empty");
@@ -96,8 +96,8 @@ describe.skipIf(chromiumPath === undefined)("ten thousand runs", () => {
     const [error, suggestions] = [page.getByRole("alert"), list.getByRole("option")];
     await error.waitFor();
     await suggestions.first().waitFor();
-    const [above, below] = [await error.boundingBox(), await list.boundingBox()];
-    expect((above?.y ?? 0) + (above?.height ?? 999)).toBeLessThanOrEqual(below?.y ?? 0);
+    const [above, below] = [await boxOf(error), await boxOf(list)];
+    expect(above.y + above.height).toBeLessThanOrEqual(below.y);
     expect(await suggestions.filter({ hasText: "0 runs" }).count()).toBe(0);
     await suggestions
       .filter({ hasText: /^status/ })

@@ -6,7 +6,7 @@ import { chromiumPath } from "./browser.ts";
 import { longName, longSteps, sendAwkward, sendLongRun, sendMore, sendWidest, spikeStep } from "./long-run.ts";
 import { profiledRun } from "./sample.ts";
 import { suiteSite } from "./site.ts";
-import { boxOf, drag, follow, panelOf, soon, timersFired, walkOn } from "./walking.ts";
+import { boxOf, drag, follow, panelOf, plotOf, soon, timersFired, walkOn } from "./walking.ts";
 
 const [server, browser] = suiteSite("sample");
 
@@ -16,7 +16,7 @@ const pinOf = (page: Page) => new URL(page.url()).searchParams.get("pin");
 
 /** The share of the rows between the curve and the top of the spike that have a strong coloured pixel near it. */
 async function spikeStrength(page: Page, panel: string): Promise<number> {
-  await boxOf(page, panel);
+  await plotOf(page, panel);
   return panelOf(page, panel)
     .locator(".plot")
     .evaluate(
@@ -96,8 +96,8 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
 
   test("a click on a spike pins its moment, which names the step; it stays, is in the address, and Esc frees it", async () => {
     await walk("/runs/long/charts", async (page) => {
-      const box = await boxOf(page, "train · loss");
-      const other = await boxOf(page, "train · grad_norm");
+      const box = await plotOf(page, "train · loss");
+      const other = await plotOf(page, "train · grad_norm");
       // Two pixels beside it: a hand is not exact.
       await page.mouse.click(box.x + box.width * (spikeStep / longSteps) + 2, box.y + 60);
       await page.waitForURL(/pin=\d+-\d+&of=loss%40train/);
@@ -126,7 +126,7 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
 
   test("the keyboard reads a chart, pins and frees a moment, and a screen reader hears last, least and greatest", async () => {
     await walk("/runs/long/charts", async (page) => {
-      await boxOf(page, "train · loss");
+      await plotOf(page, "train · loss");
       const plot = panelOf(page, "train · loss").getByRole("slider");
       const label = await plot.getAttribute("aria-label");
       expect(label).toMatch(
@@ -152,7 +152,7 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
 
   test("a pinned step is the same in charts, timeline and tensors, and each tab keeps it", async () => {
     await walk(`/runs/${profiledRun}/charts`, async (page) => {
-      const box = await boxOf(page, "train · loss");
+      const box = await plotOf(page, "train · loss");
       await page.mouse.click(box.x + box.width * 0.5, box.y + 60);
       await page.waitForURL(/pin=\d+-\d+/);
       const pin = pinOf(page);
@@ -163,8 +163,7 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
       await page.waitForURL(/timeline\?.*from=\d+/);
       expect(pinOf(page)).toBe(pin);
       await soon(() => strip(page).locator("dl").textContent()).toBe(words);
-      const canvas = await page.locator(".timeline-canvas").boundingBox();
-      if (canvas === null) throw new Error("the canvas has no box");
+      const canvas = await boxOf(page.locator(".timeline-canvas"));
       await page.mouse.move(canvas.x + 300, canvas.y + 60, { steps: 4 });
       expect(await strip(page).locator("dl").textContent()).toBe(words);
       await strip(page)
@@ -194,23 +193,23 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
 
   test("on a narrow screen a moment has its spans, its lines and its ways on within the page", async () => {
     const steps = async (page: Page) => {
-      const box = await boxOf(page, "train · loss");
+      const box = await plotOf(page, "train · loss");
       await page.mouse.click(box.x + box.width * 0.5, box.y + 60);
       await page.waitForURL(/pin=\d+-\d+/);
       await strip(page).locator(".chip", { hasText: "epoch" }).waitFor();
       await strip(page).getByText("no line was logged").waitFor();
-      const pinned = await strip(page).getByRole("button", { name: "pinned" }).boundingBox();
-      expect((pinned?.x ?? 999) + (pinned?.width ?? 0)).toBeLessThanOrEqual(390);
+      const pinned = await boxOf(strip(page).getByRole("button", { name: "pinned" }));
+      expect(pinned.x + pinned.width).toBeLessThanOrEqual(390);
     };
     await walkOn(browser, `${server.app.url}/runs/${profiledRun}/charts`, steps, { width: 390, height: 844 });
   });
 
   test("a log scale of nothing but NaN, or of nothing above zero, keeps its axes and its marks", async () => {
     await walk("/runs/awkward/charts", async (page) => {
-      await boxOf(page, "only_nan");
+      await plotOf(page, "only_nan");
       await page.getByRole("button", { name: "log", exact: true }).click();
       await panelOf(page, "below_zero").getByText("500 not above 0").waitFor();
-      for (const panel of ["only_nan", "below_zero"]) await boxOf(page, panel);
+      for (const panel of ["only_nan", "below_zero"]) await plotOf(page, panel);
       await page.getByRole("button", { name: "robust range" }).click();
       await panelOf(page, "outlier").getByText("1 above ▲").waitFor();
       await follow(page, "/runs/widest");
@@ -223,7 +222,7 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
 
   test("every value axis has labels, no two alike, whatever the numbers and the scale", async () => {
     await walk("/runs/awkward/charts", async (page) => {
-      for (const panel of ["outlier", "close", "huge", "below_zero"]) await boxOf(page, panel);
+      for (const panel of ["outlier", "close", "huge", "below_zero"]) await plotOf(page, panel);
       await page.evaluate(`(() => {
         const { fillText } = CanvasRenderingContext2D.prototype;
         CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
@@ -276,8 +275,8 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
       const tail = panel.locator(".name-end");
       await tail.waitFor();
       expect(longName.endsWith((await tail.textContent()) ?? "?")).toBe(true);
-      const [head, end] = [await panel.locator(".chart-head").boundingBox(), await tail.boundingBox()];
-      expect((end?.x ?? 0) + (end?.width ?? 0)).toBeLessThan((head?.x ?? 0) + (head?.width ?? 0));
+      const [head, end] = [await boxOf(panel.locator(".chart-head")), await boxOf(tail)];
+      expect(end.x + end.width).toBeLessThan(head.x + head.width);
       const readout = panel.locator(".readout");
       await soon(() => readout.textContent()).toMatch(/^−0\.000617/);
       const hiddenPx = (each: unknown) => {
@@ -290,7 +289,7 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
 
   test("Back undoes a zoom, one at a time", async () => {
     await walk("/runs/long/charts", async (page) => {
-      const box = await boxOf(page, "train · loss");
+      const box = await plotOf(page, "train · loss");
       const from = () => new URL(page.url()).searchParams.get("from");
       const brush = (a: number, b: number) =>
         drag(page, [box.x + box.width * a, box.y + 40], [box.x + box.width * b, box.y + 40]);
@@ -311,7 +310,7 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
   // The last one: it makes the run longer.
   test("points that come while one looks are gathered as those before them are, so that noise does not seem to rise", async () => {
     await walk("/runs/long/charts", async (page) => {
-      await boxOf(page, "train · loss");
+      await plotOf(page, "train · loss");
       const panel = panelOf(page, "train · loss");
       await panel.getByRole("button", { name: "train · loss as a table" }).click();
       await soon(() => panel.getByRole("row").count()).toBe(601);

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { chromiumPath } from "./browser.ts";
 import { profiledRun, sendXtrack, toFrames } from "./sample.ts";
 import { suiteSite } from "./site.ts";
-import { boxOf, changeMedia, drag, panelOf, soon, timersFired, walkOn } from "./walking.ts";
+import { boxOf, changeMedia, drag, panelOf, plotOf, soon, timersFired, walkOn, zoomTimeline } from "./walking.ts";
 
 const run = `/runs/${profiledRun}`;
 const [server, browser] = suiteSite("sample");
@@ -17,8 +17,8 @@ const walk = (path: string, steps: (page: Page) => Promise<void>) => walkOn(brow
 describe.skipIf(chromiumPath === undefined)("one run in a browser", () => {
   test("a brush in one chart moves every panel and stands in the address; Esc clears it", async () => {
     await walk(`${run}/charts`, async (page) => {
-      const box = await boxOf(page, "train · loss");
-      await boxOf(page, "train · grad_norm");
+      const box = await plotOf(page, "train · loss");
+      await plotOf(page, "train · grad_norm");
       const label = () => panelOf(page, "train · grad_norm").locator(".plot").getAttribute("aria-label");
       const whole = await label();
       await drag(page, [box.x + box.width * 0.3, box.y + 40], [box.x + box.width * 0.5, box.y + 60]);
@@ -35,7 +35,7 @@ describe.skipIf(chromiumPath === undefined)("one run in a browser", () => {
 
   test("Shift with a drag pans the window, Ctrl with the wheel zooms it, a double click clears it", async () => {
     await walk(`${run}/charts`, async (page) => {
-      const box = await boxOf(page, "train · loss");
+      const box = await plotOf(page, "train · loss");
       const window = () => {
         const { searchParams } = new URL(page.url());
         return [Number(searchParams.get("from") ?? 0), Number(searchParams.get("to") ?? 0)] as const;
@@ -60,7 +60,7 @@ describe.skipIf(chromiumPath === undefined)("one run in a browser", () => {
   test("a chart keeps the axis it is drawn by until the points for another are here", async () => {
     await walk(`${run}/charts`, async (page) => {
       const panel = panelOf(page, "train · loss");
-      await boxOf(page, "train · loss");
+      await plotOf(page, "train · loss");
       await panel.getByRole("button", { name: "train · loss as a table" }).click();
       const firstCell = panel.getByRole("row").nth(1).getByRole("cell").first();
       await soon(() => firstCell.textContent()).toMatch(/^step \d+$/);
@@ -96,8 +96,8 @@ describe.skipIf(chromiumPath === undefined)("one run in a browser", () => {
     await sendXtrack(server, spread(lines, at, 10));
     await walk(`${run}/charts`, async (page) => {
       const other = panelOf(page, "train · grad_norm").locator(".readout");
-      const box = await boxOf(page, "train · loss");
-      await boxOf(page, "train · grad_norm");
+      const box = await plotOf(page, "train · loss");
+      await plotOf(page, "train · grad_norm");
       const before = await other.textContent();
       await page.mouse.move(box.x + box.width * 0.5, box.y + 40);
       await page.mouse.move(box.x + box.width * 0.52, box.y + 40);
@@ -155,18 +155,12 @@ describe.skipIf(chromiumPath === undefined)("one run in a browser", () => {
 
   test("the timeline of a GPU training zooms, selects a span and adds up the window", async () => {
     await walk(`${run}/timeline`, async (page) => {
-      const canvas = page.locator(".timeline-canvas");
-      await canvas.waitFor();
       await page.getByRole("cell", { name: "backward" }).waitFor();
       await page
         .getByText(/3,?\s?04\d spans|3\u202f?04\d spans/)
         .first()
         .waitFor();
-      const box = await canvas.boundingBox();
-      if (box === null) throw new Error("the canvas has no box");
-      await page.mouse.move(box.x + 500, box.y + 80);
-      for (let i = 0; i < 10; i++) await page.mouse.wheel(0, -300);
-      await page.waitForURL(/from=\d+/);
+      const box = await zoomTimeline(page);
       await page.mouse.click(box.x + 500, box.y + 22 + 20 + 18 + 8);
       await page.getByRole("complementary", { name: "Span" }).getByRole("heading", { name: /epoch/ }).waitFor();
       const shares = await page.locator(".timeline-summary tr td:last-child").allTextContents();
@@ -217,10 +211,10 @@ describe.skipIf(chromiumPath === undefined)("one run in a browser", () => {
     await walk(`${run}/files`, async (page) => {
       await page.getByText("step 600").waitFor();
       const [copy, panel] = await Promise.all([
-        page.getByRole("button", { name: "copy the path of the best checkpoint" }).boundingBox(),
-        panelOf(page, "checkpoints").boundingBox(),
+        boxOf(page.getByRole("button", { name: "copy the path of the best checkpoint" })),
+        boxOf(panelOf(page, "checkpoints")),
       ]);
-      expect((panel?.x ?? 0) + (panel?.width ?? 0) - (copy?.x ?? 0) - (copy?.width ?? 0)).toBeLessThan(24);
+      expect(panel.x + panel.width - copy.x - copy.width).toBeLessThan(24);
       await page.getByText("val_loss 2.066").first().waitFor();
       const best = page.getByRole("row", { name: /600\.pt/ });
       await best.waitFor();

@@ -15,7 +15,7 @@ import {
   toFrames,
 } from "./sample.ts";
 import { suiteSite } from "./site.ts";
-import { soon, walkOn } from "./walking.ts";
+import { boxOf, drag, soon, walkOn } from "./walking.ts";
 
 const [server, browser] = suiteSite("sample");
 
@@ -59,8 +59,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
           .evaluateAll((all) => all.map((each) => each.getAttribute("data-field")));
       const head = (field: string) => page.locator(`.grid-head [data-field="${field}"]`);
       const middle = async (field: string) => {
-        const box = await head(field).boundingBox();
-        if (box === null) throw new Error(`${field} has no box`);
+        const box = await boxOf(head(field));
         return { x: box.x + box.width * 0.3, y: box.y + 14, width: box.width };
       };
       expect(await heads()).toEqual(["status", "protocol", "params.lr", "params.seed", "spark", "start", "duration"]);
@@ -75,12 +74,8 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
       await page.keyboard.press("Alt+ArrowLeft");
       await soon(heads).toEqual(["status", "protocol", "params.seed", "params.lr", "spark", "start", "duration"]);
       const edge = page.getByRole("separator", { name: "Width of lr" });
-      const grip = await edge.boundingBox();
-      if (grip === null) throw new Error("the edge has no box");
-      await page.mouse.move(grip.x + 3, grip.y + 8);
-      await page.mouse.down();
-      await page.mouse.move(grip.x + 83, grip.y + 8, { steps: 4 });
-      await page.mouse.up();
+      const grip = await boxOf(edge);
+      await drag(page, [grip.x + 3, grip.y + 8], [grip.x + 83, grip.y + 8]);
       await soon(async () => (await middle("params.lr")).width).toBe(96 + 80);
       await edge.focus();
       await page.keyboard.press("ArrowLeft");
@@ -202,13 +197,9 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
         .waitFor();
       await page.getByRole("link", { name: "Parallel coordinates" }).click();
       await soon(() => page.locator(".parallel path").count()).toBe(14);
-      const axis = await page.locator(".parallel rect").first().boundingBox();
-      if (axis === null) throw new Error("the axis has no box");
+      const axis = await boxOf(page.locator(".parallel rect").first());
       await page.getByText("14 runs pass").waitFor();
-      await page.mouse.move(axis.x + 14, axis.y + axis.height - 2);
-      await page.mouse.down();
-      await page.mouse.move(axis.x + 14, axis.y + axis.height * 0.6, { steps: 5 });
-      await page.mouse.up();
+      await drag(page, [axis.x + 14, axis.y + axis.height - 2], [axis.x + 14, axis.y + axis.height * 0.6]);
       await soon(() => page.getByText("14 runs pass").count()).toBe(0);
       const passing = Number.parseInt((await page.getByText(/runs? pass/).textContent()) ?? "", 10);
       await page.getByRole("button", { name: "keep only these" }).click();

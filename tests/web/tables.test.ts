@@ -6,17 +6,11 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { chromiumPath } from "./browser.ts";
 import { drained, failedPipeline, profiledRun, sendXtrack, toFrames } from "./sample.ts";
 import { suiteSite } from "./site.ts";
-import { drag, follow, soon, walkOn } from "./walking.ts";
+import { boxOf, drag, follow, soon, walkOn, zoomTimeline } from "./walking.ts";
 
 const [server, browser] = suiteSite("sample");
 const walk = (path: string, steps: (page: Page) => Promise<void>) => walkOn(browser, server.app.url + path, steps);
 const longMetric = "train/encoder.layers.11.self_attn.q_proj.weight/grad_norm/of/every/head/in/the/whole/encoder/stack";
-
-async function boxOf(locator: Locator) {
-  const box = await locator.boundingBox();
-  if (box === null) throw new Error("it is not on the page");
-  return box;
-}
 
 describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
   beforeAll(async () => {
@@ -77,16 +71,15 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
       await row.getByText("cirron", { exact: true }).waitFor();
       await row.getByText("xtrack", { exact: true }).waitFor();
       // All the usual columns fit.
-      const last = await page.getByRole("columnheader", { name: /^took/ }).boundingBox();
-      expect((last?.x ?? 0) + (last?.width ?? Number.NaN)).toBeLessThanOrEqual(1280);
+      const last = await boxOf(page.getByRole("columnheader", { name: /^took/ }));
+      expect(last.x + last.width).toBeLessThanOrEqual(1280);
       await page.goto(`${server.app.url}/runs/${profiledRun}`);
       await page.getByText("Recorded in cirron and xtrack, on one clock.").waitFor();
       const strip = page.getByRole("region", { name: "On one clock" }).locator("canvas");
       await strip.waitFor();
       // A piece of it becomes the window of every panel. What is loaded above it may still move it.
       const choose = async (): Promise<string> => {
-        const box = await strip.boundingBox();
-        if (box === null) throw new Error("the strip has no box");
+        const box = await boxOf(strip);
         await drag(page, [box.x + box.width * 0.4, box.y + 20], [box.x + box.width * 0.6, box.y + 20]);
         return page.url();
       };
@@ -204,11 +197,7 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
     await page.route("**/spans/by-id/*", (route) =>
       route.fulfill({ status: 404, json: { code: "span_not_found", message: "No such span.", hint: "" } }),
     );
-    const box = await page.locator(".timeline-canvas").boundingBox();
-    if (box === null) throw new Error("the timeline has no box");
-    await page.mouse.move(box.x + 500, box.y + 80);
-    for (let i = 0; i < 10; i++) await page.mouse.wheel(0, -300);
-    await page.waitForURL(/from=\d+/);
+    const box = await zoomTimeline(page);
     // The second row of the first lane, which holds an epoch.
     const panel = page.getByRole("complementary", { name: "Span" });
     // The boxes of the new window come a little later: one that merges many spans has no details.

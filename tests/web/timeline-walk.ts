@@ -3,6 +3,7 @@
 import type { Page, Request } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
 import { drained } from "./sample.ts";
+import { boxOf } from "./walking.ts";
 
 const batchSpans = 20_000;
 const startNs = 1_790_000_000_000_000_000n;
@@ -50,8 +51,7 @@ function toSpan(n: number): string {
 
 /** Opened on the timeline of `spansTotal` spans of `sendSteps`. */
 export async function walkTimeline(page: Page, spansTotal: number): Promise<WalkPart[]> {
-  const box = await page.locator(".timeline-canvas").boundingBox();
-  if (box === null) throw new Error("the canvas has no box");
+  const box = await boxOf(page.locator(".timeline-canvas"));
   const at = { x: box.x + box.width * 0.6, y: box.y + 60 };
   const open = watchRequests(page);
   await page.evaluate(frameTimer);

@@ -1,6 +1,6 @@
 // What walks through the page have in common.
 
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { TestBrowser, VisitOptions } from "./browser.ts";
 
@@ -25,11 +25,25 @@ export async function walkOn(
 
 export const panelOf = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 
+/** Where something stands on the page. */
+export async function boxOf(locator: Locator) {
+  const box = await locator.boundingBox();
+  if (box === null) throw new Error(`it is not on the page: ${locator}`);
+  return box;
+}
+
 /** Where the lines of a panel are drawn. */
-export async function boxOf(page: Page, panel: string) {
+export async function plotOf(page: Page, panel: string) {
   await panelOf(page, panel).locator("canvas").waitFor();
-  const box = await panelOf(page, panel).locator(".u-over").boundingBox();
-  if (box === null) throw new Error("the plot has no box");
+  return boxOf(panelOf(page, panel).locator(".u-over"));
+}
+
+/** Turns the wheel over a place of the timeline until its window is in the address. */
+export async function zoomTimeline(page: Page, [x, y] = [500, 80], turns = 10) {
+  const box = await boxOf(page.locator(".timeline-canvas"));
+  await page.mouse.move(box.x + x, box.y + y);
+  for (let i = 0; i < turns; i++) await page.mouse.wheel(0, -300);
+  await page.waitForURL(/from=\d+/);
   return box;
 }
 

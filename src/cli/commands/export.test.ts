@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import type { Context, Output } from "#cli/context.ts";
 import { makeFolder } from "../../../tests/support/folder.ts";
 import { writeResponse } from "./export.ts";
