@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { AwayComponents } from "./away-components.ts";
-import { type Component, createComponent } from "./component.ts";
+import { Component } from "./component.ts";
 
 const hourNs = 3_600_000_000_000n;
 const gapNs = 60_000_000_000n;
 
 function makeComponent(process: string | null, hour: bigint, spans = 1): Component {
-  const component = createComponent("", "");
+  const component = new Component("", "");
   component.sources.add("key");
   if (process !== null) component.processes.add(process);
   component.spans = spans;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { countPauses } from "#base/turns.testing.ts";
-import { type Component, createComponent } from "./component.ts";
+import { Component } from "./component.ts";
 import { ComponentSet } from "./component-set.ts";
 import { distanceNs, mayEverJoin } from "./sessions.ts";
 
@@ -20,7 +20,7 @@ interface Facts {
 
 let made = 0;
 function toComponent({ from, length, pid = 1, thread, root, run, session }: Facts): Component {
-  const component = createComponent("default", `default/c/${made++}`);
+  const component = new Component("default", `default/c/${made++}`);
   component.sources.add("key");
   component.processes.add(`${pid}/0`);
   if (thread !== undefined) component.threads.add(thread);

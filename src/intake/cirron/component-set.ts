@@ -5,7 +5,7 @@
 
 import { atOnce } from "#base/turns.ts";
 import type { GroupName } from "#model/names.ts";
-import { absorb, type Component, createComponent, isOnlyRootMarks } from "./component.ts";
+import { absorb, Component, isOnlyRootMarks } from "./component.ts";
 import { distanceNs, mayEverJoin, mayShareRows } from "./sessions.ts";
 import { PassedPlaces, TimeOrder } from "./time-order.ts";
 
@@ -39,7 +39,7 @@ export class ComponentSet {
   }
 
   add(workspace: string, groupKey: GroupName): number {
-    return this.put(createComponent(workspace, groupKey));
+    return this.put(new Component(workspace, groupKey));
   }
 
   /** A component, new or from the store. */

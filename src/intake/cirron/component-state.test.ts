@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { type Component, createComponent } from "./component.ts";
+import { Component } from "./component.ts";
 import { type ComponentRow, fromStateRow, toStateChange } from "./component-state.ts";
 
 function createKnown(): Component {
-  const component = createComponent("default", "k1");
+  const component = new Component("default", "k1");
   component.sources.add("key:1");
   component.processes.add("7/0");
   component.threads.add("70");

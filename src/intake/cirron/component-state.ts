@@ -2,14 +2,7 @@
 
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import type { Awaited } from "./awaited.ts";
-import {
-  type Component,
-  createComponent,
-  nameOf,
-  type SessionSpan,
-  type ToldGroup,
-  type UnresolvedParent,
-} from "./component.ts";
+import { Component, nameOf, type SessionSpan, type ToldGroup, type UnresolvedParent } from "./component.ts";
 
 /** What of the JSON of the `state` column hardly ever changes. Times are text: they have 64 bits. */
 interface LastingState {
@@ -39,8 +32,8 @@ export interface LastingText {
   readonly keys: readonly string[];
   readonly sessions: readonly SessionSpan[];
   readonly told: readonly ToldGroup[];
-  /** Of the sets that only grow. */
-  readonly sizes: ReturnType<typeof sizesOf>;
+  /** Of the sets that only grow, together. */
+  readonly grown: number;
 }
 
 export type ComponentRow = StateRow<"cirron_components">;
@@ -98,27 +91,17 @@ function toLastingText(component: Component): LastingText {
     keys,
     sessions,
     told: [...component.told.values()],
-    sizes: sizesOf(component),
+    grown: grownOf(component),
   };
 }
 
-function sizesOf({ sources, runOverrides, processes, threads, aliases }: Component) {
-  return {
-    sources: sources.size,
-    runOverrides: runOverrides.size,
-    processes: processes.size,
-    threads: threads.size,
-    aliases: aliases.size,
-  };
+function grownOf({ sources, runOverrides, processes, threads, aliases }: Component): number {
+  return sources.size + runOverrides.size + processes.size + threads.size + aliases.size;
 }
 
-function isStill({ keys, sessions, told, sizes }: LastingText, component: Component): boolean {
+function isStill({ keys, sessions, told, grown }: LastingText, component: Component): boolean {
   return (
-    component.sources.size === sizes.sources &&
-    component.runOverrides.size === sizes.runOverrides &&
-    component.processes.size === sizes.processes &&
-    component.threads.size === sizes.threads &&
-    component.aliases.size === sizes.aliases &&
+    grownOf(component) === grown &&
     isSameList(component.groupKeys, keys) &&
     isSameList(component.sessions.values(), sessions) &&
     isSameList(component.told.values(), told)
@@ -151,7 +134,7 @@ export function toMergedChange(gone: Component, into: Component): StateChange {
 /** `awaited` makes what is awaited of what is stored of it. */
 export function fromStateRow(row: ComponentRow, awaited: (parent: UnresolvedParent) => Awaited): Component {
   const state = JSON.parse(row.state) as LastingState & CurrentState;
-  const component = createComponent(row.workspace, row.group_key);
+  const component = new Component(row.workspace, row.group_key);
   for (const key of state.keys) component.groupKeys.add(key);
   for (const source of JSON.parse(row.sources) as string[]) component.sources.add(source);
   for (const run of state.overrides) component.runOverrides.add(run);

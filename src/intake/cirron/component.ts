@@ -34,69 +34,49 @@ export interface ToldGroup {
   readonly signature: string;
 }
 
-export interface Component {
+const noFirstNs = 2n ** 63n - 1n;
+const noLastNs = -(2n ** 63n);
+
+export class Component {
   readonly workspace: string;
   /** The immutable keys that rows of this component are stored under. The first is its own name; merged components
    * bring theirs along. */
   readonly groupKeys: Set<string>;
-  readonly sources: Set<string>;
-  readonly runOverrides: Set<string>;
+  readonly sources = new Set<string>();
+  readonly runOverrides = new Set<string>();
   /** `pid/rank` of each process seen. */
-  readonly processes: Set<string>;
-  readonly threads: Set<string>;
-  readonly sessions: Map<string, SessionSpan>;
+  readonly processes = new Set<string>();
+  readonly threads = new Set<string>();
+  readonly sessions = new Map<string, SessionSpan>();
   /** Parents that have not arrived, by their ids. */
-  readonly unresolved: Map<string, Awaited>;
-  firstNs: SenderNs;
-  lastNs: SenderNs;
+  readonly unresolved = new Map<string, Awaited>();
+  firstNs: SenderNs = noFirstNs;
+  lastNs: SenderNs = noLastNs;
   /** The row that came first by its own clock; names the component while nothing better does. */
-  earliest: { readonly ns: bigint; readonly id: string };
-  spans: number;
+  earliest: { readonly ns: bigint; readonly id: string } = { ns: noFirstNs, id: "" };
+  spans = 0;
   /** The same row came in two batches: a fork, or a client that sends rows again. */
-  forked: boolean;
+  forked = false;
   /** A batch of it came by import, not from a live client. */
-  imported: boolean;
+  imported = false;
   /** What was last announced of its keys, by key. */
-  readonly told: Map<string, ToldGroup>;
+  readonly told = new Map<string, ToldGroup>();
   /** `<alias>\n<group key>` that were told. */
-  readonly aliases: Set<string>;
+  readonly aliases = new Set<string>();
   /** What its last stored row was made of. */
-  lasting: LastingText | null;
+  lasting: LastingText | null = null;
   /** Of its stored rows. A later one is greater, whatever the clocks say. */
-  version: bigint;
+  version = 0n;
   /** The last journal record that changed it. */
-  position: number;
+  position = 0;
   /** The youngest generation of rows in memory that has rows of it. */
-  generation: number;
-}
+  generation = 0;
 
-export function createComponent(workspace: string, groupKey: GroupName): Component {
-  return {
-    workspace,
-    groupKeys: new Set([groupKey]),
-    sources: new Set(),
-    runOverrides: new Set(),
-    processes: new Set(),
-    threads: new Set(),
-    sessions: new Map(),
-    unresolved: new Map(),
-    firstNs: noFirstNs,
-    lastNs: noLastNs,
-    earliest: { ns: noFirstNs, id: "" },
-    spans: 0,
-    forked: false,
-    imported: false,
-    told: new Map(),
-    aliases: new Set(),
-    lasting: null,
-    version: 0n,
-    position: 0,
-    generation: 0,
-  };
+  constructor(workspace: string, groupKey: GroupName) {
+    this.workspace = workspace;
+    this.groupKeys = new Set([groupKey]);
+  }
 }
-
-const noFirstNs = 2n ** 63n - 1n;
-const noLastNs = -(2n ** 63n);
 
 /** The key that the component is stored under. */
 export function nameOf({ groupKeys }: Component): string {

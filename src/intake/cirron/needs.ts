@@ -6,7 +6,7 @@ import type { Int64Column, StringColumn } from "#base/columns.ts";
 import type { FingerprintSet } from "#base/fingerprint-set.ts";
 import type { NearQuestion } from "./away-components.ts";
 import { noteFacts } from "./batch-facts.ts";
-import { type Component, createComponent } from "./component.ts";
+import { Component } from "./component.ts";
 import { type RowKind, saltId, type TimedFilter } from "./recent-rows.ts";
 import { hourOfTime, isRepeated, isRootWord, keyHigh, keyLow, loadId, storedKey, timeAt } from "./row-ids.ts";
 import { type CirronRows, idsOf } from "./rows.ts";
@@ -64,7 +64,7 @@ export function findNeeds(state: CirronWorkspace, batch: BatchFacts, cleared: Cl
 }
 
 /** For a question that asks for no neighbours. */
-export const nobody: Component = createComponent("", "");
+export const nobody: Component = new Component("", "");
 
 function isEmptyBatch({ spans, marks, snapshots }: CirronRows): boolean {
   return spans.span_id.length + marks.mark_id.length + snapshots.snapshot_id.length === 0;
@@ -178,7 +178,7 @@ function mayKnowAt(filters: readonly TimedFilter[], time: number): boolean {
 
 /** What the component will be that the batch belongs to, as far as finding its neighbours needs it. */
 export function factsOf({ rows, source, runOverride }: BatchFacts, tied: Iterable<Component>): Component {
-  const facts = createComponent("", "");
+  const facts = new Component("", "");
   facts.sources.add(source);
   if (runOverride !== null) facts.runOverrides.add(runOverride);
   noteFacts(facts, rows);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Component, createComponent } from "./component.ts";
+import { Component } from "./component.ts";
 import { mayEverJoin, toSessions } from "./sessions.ts";
 
 const gapNs = 100n;
@@ -16,7 +16,7 @@ interface Facts {
 }
 
 function toComponent({ from, length, thread, root, session, run }: Facts, at: number): Component {
-  const component = createComponent("default", `default/c/${at}`);
+  const component = new Component("default", `default/c/${at}`);
   component.sources.add("key");
   component.processes.add("1/0");
   if (thread !== null) component.threads.add(thread);
