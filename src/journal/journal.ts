@@ -12,7 +12,7 @@ import { Committer } from "./commit.ts";
 import { payloadBytesCeiling, recordHeaderBytes } from "./layout.ts";
 import { type JournalRecord, readRecord, replayRecords } from "./read.ts";
 import { openFolder } from "./segment.ts";
-import { createCounters, diskBytesOf, type JournalCounters, type Shelf } from "./shelf.ts";
+import { diskBytesOf, JournalCounters, type Shelf } from "./shelf.ts";
 
 export interface JournalOptions {
   readonly dir: string;
@@ -84,7 +84,7 @@ export async function createJournal(options: JournalOptions): Promise<Journal> {
     files,
     segments: opened.segments,
     nextPosition: Math.max(opened.nextPosition, positionMin),
-    counters: createCounters({ ...opened, isEndMissing: opened.isEndMissing || isOld }),
+    counters: new JournalCounters({ ...opened, isEndMissing: opened.isEndMissing || isOld }),
   };
   const committer = new Committer(shelf, limits);
   const reserveBytes = Math.min(limits.budgetBytes / 8, reserveBytesMax);

@@ -4,26 +4,31 @@ import type { DiskOutageKind } from "#base/disk-outage.ts";
 import type { Files } from "#base/files.ts";
 import type { OpenedFolder, Segment } from "./segment.ts";
 
-export interface JournalCounters {
+export class JournalCounters {
   /** Records acknowledged since the start. */
-  appended: number;
+  appended = 0;
   /** Numbers that had no readable record when they were first read, and the damaged bytes around them. */
-  corruptRecords: number;
-  corruptBytes: number;
+  corruptRecords = 0;
+  corruptBytes = 0;
   /** Bytes behind the last whole record when the journal was opened: a write that its writer did not survive. */
   tornBytes: number;
   /** When the journal was opened its last file was gone, with nobody knows how many records. */
   isEndMissing: boolean;
-  fsyncs: number;
-  lastFsyncMs: number;
+  fsyncs = 0;
+  lastFsyncMs = 0;
   /** Files given up after a failed write or sync. */
-  abandonedSegments: number;
+  abandonedSegments = 0;
   /** Appends that were rejected because the disk failed. */
-  rejected: number;
+  rejected = 0;
   /** Why the last group could not be written; null when it was. */
-  outage: DiskOutageKind | null;
+  outage: DiskOutageKind | null = null;
   /** Covered segments that could not be removed; they are tried again. */
-  unlinkFailures: number;
+  unlinkFailures = 0;
+
+  constructor({ tornBytes, isEndMissing }: OpenedFolder) {
+    this.tornBytes = tornBytes;
+    this.isEndMissing = isEndMissing;
+  }
 }
 
 export interface Shelf {
@@ -34,22 +39,6 @@ export interface Shelf {
   /** The number of the next record; everything below it is durable. */
   nextPosition: number;
   readonly counters: JournalCounters;
-}
-
-export function createCounters({ tornBytes, isEndMissing }: OpenedFolder): JournalCounters {
-  return {
-    appended: 0,
-    corruptRecords: 0,
-    corruptBytes: 0,
-    tornBytes,
-    isEndMissing,
-    fsyncs: 0,
-    lastFsyncMs: 0,
-    abandonedSegments: 0,
-    rejected: 0,
-    outage: null,
-    unlinkFailures: 0,
-  };
 }
 
 export function diskBytesOf(shelf: Shelf): number {
