@@ -15,6 +15,7 @@ export interface RefusalOptions {
 }
 
 export class Refusal extends Error {
+  override readonly name = "Refusal";
   readonly kind = "refusal";
   readonly status: number;
   readonly code: RefusalCode;
@@ -24,7 +25,6 @@ export class Refusal extends Error {
 
   constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
     super(message, { cause: options.cause });
-    this.name = "Refusal";
     this.status = options.status ?? statusOf(code);
     this.code = code;
     this.hint = options.hint ?? "";

@@ -3,10 +3,7 @@
 // list or dict has; they are recognised by name, and what they are given is returned as it is.
 
 export class PickleRefused extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "PickleRefused";
-  }
+  override readonly name = "PickleRefused";
 }
 
 export type PickleValue =

@@ -15,13 +15,13 @@ export interface RawBody {
 
 /** A refusal by the server, in its own words. */
 export class ApiError extends Error {
+  override readonly name = "ApiError";
   readonly kind = "api";
   readonly status: number;
   readonly answer: ErrorAnswer;
   readonly retryAfterS: number;
   constructor(status: number, answer: ErrorAnswer, retryAfterS: number) {
     super(answer.message);
-    this.name = "ApiError";
     this.status = status;
     this.answer = answer;
     this.retryAfterS = retryAfterS;

@@ -13,12 +13,12 @@ export const exitCodes = {
 
 /** Ends the command with a message for people and a code for scripts. */
 export class Exit extends Error {
+  override readonly name = "Exit";
   readonly kind = "exit";
   readonly code: number;
   readonly hint: string;
   constructor(code: number, message: string, hint = "") {
     super(message);
-    this.name = "Exit";
     this.code = code;
     this.hint = hint;
   }

@@ -8,11 +8,11 @@ import { type Config, type Setting, type SettingName, settings, toEnvName } from
 
 /** Something wrong with the settings; `problems` has one sentence for each thing to mend. */
 export class ConfigError extends Error {
+  override readonly name = "ConfigError";
   readonly kind = "config";
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
     super(problems.join("\n"));
-    this.name = "ConfigError";
     this.problems = problems;
   }
 }

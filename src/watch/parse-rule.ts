@@ -6,10 +6,7 @@ import { type Actions, factsOf, type Rule, type RuleKind, ruleKindNames, withDef
 import { parseFilter } from "#query/runs/filter.ts";
 
 export class RuleMistake extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "RuleMistake";
-  }
+  override readonly name = "RuleMistake";
 }
 
 const words = new Set([

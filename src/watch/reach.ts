@@ -16,10 +16,7 @@ export interface Reach {
 
 /** The operator has to allow it first. */
 export class Unreachable extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "Unreachable";
-  }
+  override readonly name = "Unreachable";
 }
 
 const inner = new BlockList();
