@@ -11,12 +11,6 @@ import { startRun } from "#emit/xtrack.ts";
 import { describeMachine } from "./support/server.ts";
 import { savePage } from "./support/words.ts";
 
-interface Result {
-  readonly what: string;
-  readonly medianNs: number;
-  readonly bestNs: number;
-}
-
 const rounds = 7;
 let sink = 0;
 
@@ -26,14 +20,17 @@ function readCpuNs(): number {
   return (user + system) * 1000;
 }
 
-/** Time of a turn, the call of it included: the median and the best of several rounds, after one to warm up. */
-function measure(what: string, count: number, act: (turn: number) => void): Result {
+/**
+ * A row of the page: time of a turn, the call of it included, at the median and the best of several rounds after one to
+ * warm up.
+ */
+function measure(what: string, count: number, act: (turn: number) => void): string {
   return measureLoop(what, count, () => {
     for (let i = 0; i < count; i++) act(i);
   });
 }
 
-function measureLoop(what: string, count: number, loop: () => void): Result {
+function measureLoop(what: string, count: number, loop: () => void): string {
   loop();
   const times: number[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -42,7 +39,7 @@ function measureLoop(what: string, count: number, loop: () => void): Result {
     times.push((readCpuNs() - beganNs) / count);
   }
   times.sort((a, b) => a - b);
-  return { what, medianNs: times[rounds >> 1] as number, bestNs: times[0] as number };
+  return `| ${what} | ${times[rounds >> 1]?.toFixed(0)} | ${times[0]?.toFixed(0)} |`;
 }
 
 function turn(i: number): void {
@@ -50,10 +47,10 @@ function turn(i: number): void {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "emit-bench-"));
-const results: Result[] = [];
+const rows: string[] = [];
 try {
   profile({ path: join(folder, "cirron"), spoolBytesMax: 200e6 });
-  results.push(
+  rows.push(
     measure("an empty function", 1e6, turn),
     measure("mark(name, value)", 50_000, (i) => mark("loss", 1 / (i + 1))),
     measure("mark(name, value, { step })", 50_000, (i) => mark("loss", 1 / (i + 1), { step: i })),
@@ -74,11 +71,11 @@ try {
   const { overheadMs, marks, spans } = health();
   await shutdown();
   profile({ enabled: false });
-  results.push(measure("mark, when profile({ enabled: false })", 500_000, (i) => mark("loss", i)));
+  rows.push(measure("mark, when profile({ enabled: false })", 500_000, (i) => mark("loss", i)));
   await shutdown();
 
   const run = startRun({ transport: { kind: "file", path: join(folder, "events.bin") }, source: false, env: false });
-  results.push(
+  rows.push(
     measure("XTrack metric(key, value, { step }) to a file", 25_000, (i) =>
       run.metric("loss", 1 / (i + 1), { step: i }),
     ),
@@ -86,7 +83,7 @@ try {
   await run.end();
   const trace = createTraceWriter({ path: join(folder, "trace.jsonl") });
   const pipeline = trace.pipelineStart({ plan: { nodes: [{ processor: "p" }] } });
-  results.push(measure("Semantiva node() to a file", 2000, (i) => trace.node(pipeline, 0, { input: i }, () => i)));
+  rows.push(measure("Semantiva node() to a file", 2000, (i) => trace.node(pipeline, 0, { input: i }, () => i)));
   trace.close();
   await report(
     `The SDK itself estimates ${Math.round(overheadMs)} ms for the ${marks + spans} records of the Cirron rows.`,
@@ -96,9 +93,6 @@ try {
 }
 
 async function report(note: string): Promise<void> {
-  const rows = results.map(
-    ({ what, medianNs, bestNs }) => `| ${what} | ${medianNs.toFixed(0)} | ${bestNs.toFixed(0)} |`,
-  );
   const text = [
     "# What the SDK costs",
     "",

@@ -29,21 +29,6 @@ const spansPerRun = 10_000;
 const yearNs = 365n * 24n * 3600n * 1_000_000_000n;
 const startNs = BigInt(Date.now()) * 1_000_000n - yearNs;
 
-interface Row {
-  readonly rows: number;
-  readonly readyMs: number;
-  readonly startMiB: number;
-  readonly spansPerS: number;
-  readonly cpuUs: number;
-  readonly p99Ms: number;
-  readonly lateMs: number;
-  readonly deleteMs: number;
-  readonly pauseMs: number;
-  readonly headMs: number;
-  readonly chartMs: number;
-  readonly timelineMs: number;
-}
-
 const id = (text: string): string => `lower(hex(MD5(${text})))`;
 
 function fill(dataDir: string, spans: number, points: number, lines: number): Promise<void> {
@@ -134,13 +119,23 @@ async function start(dataDir: string, rows: number): Promise<Started> {
   return { rows, server, readyMs, startMiB: (await server.usage()).server.peakMiB };
 }
 
-async function measureRest(started: Started, ingest: Ingest): Promise<Row> {
-  const { server, rows, readyMs, startMiB } = started;
+/** A row of the page. */
+async function measureRest({ server, rows, readyMs, startMiB }: Started, ingest: Ingest): Promise<string> {
   const isFilled = rows > 0;
   const looks = await measureLooks(server);
   const lateMs = isFilled ? await timed(() => sendLate(server)) : 0;
-  const deletion = isFilled ? await measureDeletion(server) : { deleteMs: 0, pauseMs: 0 };
-  return { rows, readyMs, startMiB, ...ingest, ...looks, lateMs, ...deletion };
+  const { deleteMs, pauseMs } = isFilled ? await measureDeletion(server) : { deleteMs: 0, pauseMs: 0 };
+  const cells = [
+    whole(rows),
+    whole(readyMs),
+    startMiB,
+    whole(ingest.spansPerS),
+    ingest.cpuUs.toFixed(1),
+    ingest.p99Ms.toFixed(0),
+    looks.map(whole).join(" · "),
+    ...[lateMs, deleteMs, pauseMs].map(whole),
+  ];
+  return `| ${cells.join(" | ")} |`;
 }
 
 interface Ingest {
@@ -173,8 +168,11 @@ async function measureIngest(servers: readonly BenchServer[]): Promise<Ingest[]>
   }));
 }
 
-/** The first look at each of some runs that were just taken in, so that no answer is kept from an earlier one. */
-async function measureLooks(server: BenchServer): Promise<{ headMs: number; chartMs: number; timelineMs: number }> {
+/**
+ * The first look at each of some runs that were just taken in, so that no answer is kept from an earlier one: ms for the
+ * head, a chart and the timeline.
+ */
+async function measureLooks(server: BenchServer): Promise<number[]> {
   const ask = async (path: string): Promise<string> => {
     const answer = await fetch(`${server.url}/api/v1/runs${path}`);
     if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}`);
@@ -189,11 +187,7 @@ async function measureLooks(server: BenchServer): Promise<{ headMs: number; char
     took.chart.push(await timed(() => ask(`/${id}/metrics/${key}`)));
     took.timeline.push(await timed(() => ask(`/${id}/spans`)));
   }
-  return {
-    headMs: quantile(took.head, 0.5),
-    chartMs: quantile(took.chart, 0.5),
-    timelineMs: quantile(took.timeline, 0.5),
-  };
+  return [took.head, took.chart, took.timeline].map((ms) => quantile(ms, 0.5));
 }
 
 function rootOf(run: number): string {
@@ -244,7 +238,7 @@ async function measureDeletion(server: BenchServer): Promise<{ deleteMs: number;
 
 const folders = [0, ...sizes].map((rows) => ({ rows, dataDir: mkdtempSync(join(tmpdir(), "tributary-growth-")) }));
 const started: Started[] = [];
-const rows: Row[] = [];
+const rows: string[] = [];
 try {
   for (const [at, folder] of folders.entries()) {
     const isLargest = at === sizes.length;
@@ -257,19 +251,6 @@ try {
   for (const { server } of started) await server.close();
   for (const { dataDir } of folders) await rm(dataDir, { recursive: true, force: true });
 }
-const cells = (row: Row): string =>
-  [
-    whole(row.rows),
-    whole(row.readyMs),
-    row.startMiB,
-    whole(row.spansPerS),
-    row.cpuUs.toFixed(1),
-    row.p99Ms.toFixed(0),
-    `${whole(row.headMs)} · ${whole(row.chartMs)} · ${whole(row.timelineMs)}`,
-    whole(row.lateMs),
-    whole(row.deleteMs),
-    whole(row.pauseMs),
-  ].join(" | ");
 const text = `# Growth
 
 \`${commandOf("growth")}\` on ${describeMachine()}.
@@ -277,6 +258,6 @@ Folders are filled by SQL straight into the engine; the largest also has ${whole
 
 | Cirron spans stored | start until ready, ms | server MiB after it | spans/s | server and engine, µs a span | accept p99, ms | first look at a run, ms: head · chart · timeline | late row until shown, ms | deletion until gone, ms | longest wait of a sender meanwhile, ms |
 | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-${rows.map((row) => `| ${cells(row)} |`).join("\n")}
+${rows.join("\n")}
 `;
 await savePage("growth", text);

@@ -9,17 +9,8 @@ import { savePage } from "./support/words.ts";
 const secondsEach = 1.2;
 const mebibyte = 1024 * 1024;
 
-interface Result {
-  readonly writers: number;
-  readonly recordBytes: number;
-  readonly appendsPerSecond: number;
-  readonly mebibytesPerSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly fsyncsPerSecond: number;
-}
-
-async function measure(dir: string, writers: number, recordBytes: number): Promise<Result> {
+/** A row of the page. */
+async function measure(dir: string, writers: number, recordBytes: number): Promise<string> {
   const journal = await createJournal({ dir, budgetBytes: 16 * 1024 * mebibyte });
   const payload = new Uint8Array(recordBytes).fill(0x61);
   const latencies: number[] = [];
@@ -40,15 +31,16 @@ async function measure(dir: string, writers: number, recordBytes: number): Promi
   const seconds = (performance.now() - startMs) / 1000;
   const { fsyncs } = journal.state();
   await journal.close();
-  return {
-    writers,
+  const cells = [
     recordBytes,
-    appendsPerSecond: latencies.length / seconds,
-    mebibytesPerSecond: (latencies.length * recordBytes) / mebibyte / seconds,
-    p50Ms: quantile(latencies, 0.5),
-    p99Ms: quantile(latencies, 0.99),
-    fsyncsPerSecond: fsyncs / seconds,
-  };
+    writers,
+    Math.round(latencies.length / seconds),
+    ((latencies.length * recordBytes) / mebibyte / seconds).toFixed(1),
+    quantile(latencies, 0.5).toFixed(2),
+    quantile(latencies, 0.99).toFixed(2),
+    Math.round(fsyncs / seconds),
+  ];
+  return `| ${cells.join(" | ")} |`;
 }
 
 await inFolder((dir) => measure(dir, 16, 1024));
@@ -57,13 +49,7 @@ const lines = [
   "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
 ];
 for (const recordBytes of [256, 65_536]) {
-  for (const writers of [1, 16, 64]) {
-    const result = await inFolder((dir) => measure(dir, writers, recordBytes));
-    lines.push(
-      `| ${recordBytes} | ${writers} | ${Math.round(result.appendsPerSecond)} | ${result.mebibytesPerSecond.toFixed(1)} | ` +
-        `${result.p50Ms.toFixed(2)} | ${result.p99Ms.toFixed(2)} | ${Math.round(result.fsyncsPerSecond)} |`,
-    );
-  }
+  for (const writers of [1, 16, 64]) lines.push(await inFolder((dir) => measure(dir, writers, recordBytes)));
 }
 await savePage(
   "journal",

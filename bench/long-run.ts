@@ -56,18 +56,8 @@ async function send(server: BenchServer, seq: number, us: number): Promise<{ ms:
   return { ms: performance.now() - began, accepted };
 }
 
-interface Row {
-  readonly events: number;
-  readonly readyMs: number;
-  readonly startMiB: number;
-  readonly nextMs: number;
-  readonly lateMs: number;
-  readonly besideMs: number;
-  readonly endMiB: number;
-  readonly engineMs: number;
-}
-
-async function measure(dataDir: string, events: number): Promise<Row> {
+/** A row of the page. */
+async function measure(dataDir: string, events: number): Promise<string> {
   await fill(dataDir, events);
   // The first start of a folder that was filled by hand also tidies it; the second is the one of every day.
   await (await startServer({ dataDir })).close();
@@ -85,27 +75,24 @@ async function measure(dataDir: string, events: number): Promise<Row> {
     const verdicts = [next, late, beside].map(({ accepted }) => accepted).join();
     if (verdicts !== "1,0,1") throw new Error(`new, a copy and new were taken as ${verdicts}`);
     const after = await server.usage();
-    return {
+    const cells = [
       events,
       readyMs,
-      startMiB: before.server.peakMiB,
-      nextMs: next.ms,
-      lateMs: late.ms,
-      besideMs: beside.ms,
-      endMiB: after.server.peakMiB,
-      engineMs: after.engine.cpuMs - before.engine.cpuMs,
-    };
+      before.server.peakMiB,
+      next.ms,
+      late.ms,
+      beside.ms,
+      after.server.peakMiB,
+      after.engine.cpuMs - before.engine.cpuMs,
+    ];
+    return `| ${cells.map(whole).join(" | ")} |`;
   } finally {
     await server.close();
   }
 }
 
-const rows: Row[] = [];
+const rows: string[] = [];
 for (const events of sizes) rows.push(await inFolder((dataDir) => measure(dataDir, events)));
-const cells = (row: Row): string =>
-  [row.events, row.readyMs, row.startMiB, row.nextMs, row.lateMs, row.besideMs, row.endMiB, row.engineMs]
-    .map((value) => whole(value))
-    .join(" | ");
 await savePage(
   "long-run",
   `# One long run
@@ -115,6 +102,6 @@ One XTrack run of ${workers} workers, stored as arrivals of ${arrivalEvents} eve
 
 | events of the run | start until ready, ms | server MiB after it | next event, ms | copy from the middle, ms | new event beside it, ms | server MiB at the end | engine's processor time for the three, ms |
 | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-${rows.map((row) => `| ${cells(row)} |`).join("\n")}
+${rows.join("\n")}
 `,
 );

@@ -26,22 +26,13 @@ const sizes: QuerySizes = {
 const manyRuns = { runs: 100_000 * factor, fields: 10 };
 const rounds = 9;
 
-interface Line {
-  readonly name: string;
-  readonly aimMs: number | null;
-  readonly firstMs: number;
-  readonly medianMs: number;
-  readonly bestMs: number;
-  readonly bytes: number;
-}
-
-/** Asks once, which may be cold, and then again and again. */
+/** A row of the page: asks once, which may be cold, and then again and again. */
 async function time(
   name: string,
   aimMs: number | null,
   ask: () => Promise<number>,
   prepare: () => Promise<void> = async () => {},
-): Promise<Line> {
+): Promise<string> {
   const times: number[] = [];
   let bytes = 0;
   for (let round = 0; round <= rounds; round++) {
@@ -51,9 +42,9 @@ async function time(
     times.push(performance.now() - began);
   }
   const [firstMs = 0, ...rest] = times;
-  const line = { name, aimMs, firstMs, medianMs: quantile(rest, 0.5), bestMs: Math.min(...rest), bytes };
-  console.error(`${name}: ${firstMs.toFixed(0)} first, ${line.medianMs.toFixed(0)} then`);
-  return line;
+  const [median, best, first] = [quantile(rest, 0.5), Math.min(...rest), firstMs].map((ms) => ms.toFixed(0));
+  console.error(`${name}: ${first} first, ${median} then`);
+  return `| ${name} | ${aimMs ?? ""} | ${median} | ${best} | ${first} | ${whole(bytes / 1024)} |`;
 }
 
 async function ask(server: BenchServer, path: string, body?: unknown): Promise<number> {
@@ -68,7 +59,7 @@ async function ask(server: BenchServer, path: string, body?: unknown): Promise<n
 const filter = encodeURIComponent("status:completed AND params.param_3<500 AND metrics.metric_7.last<50");
 const filteredPage = `/runs?filter=${filter}&sort=-metrics.metric_9.last&columns=params.param_3&columns=metrics.metric_7.last`;
 
-async function measureManyRuns(server: BenchServer): Promise<Line[]> {
+async function measureManyRuns(server: BenchServer): Promise<string[]> {
   const runs = whole(manyRuns.runs);
   const metric = "metrics.metric_7.last";
   const lines = [
@@ -102,7 +93,7 @@ async function toLaterPage(server: BenchServer): Promise<() => Promise<number>> 
   return () => ask(server, `/runs?sort=name&cursor=${cursor}`);
 }
 
-async function measureRuns(server: BenchServer): Promise<Line[]> {
+async function measureRuns(server: BenchServer): Promise<string[]> {
   const overlay = {
     runs: Array.from({ length: sizes.overlayRuns }, (_, at) => `overlay-${at}`),
     keys: ["train/loss"],
@@ -132,7 +123,7 @@ async function measureRuns(server: BenchServer): Promise<Line[]> {
 }
 
 /** The same questions right after something has come in for their run, as a page asks them while a run lives. */
-async function measureGrowth(server: BenchServer): Promise<Line[]> {
+async function measureGrowth(server: BenchServer): Promise<string[]> {
   let sent = 0;
   const addSpans = async (): Promise<void> => {
     const body = JSON.stringify(spanBatch(sent++));
@@ -265,8 +256,6 @@ const [lines, delays] = await withFolder(
     [[...(await measureRuns(server)), ...(await measureGrowth(server))], await measureLive(server)] as const,
 );
 
-const row = ({ name, aimMs, firstMs, medianMs, bestMs, bytes }: Line) =>
-  `| ${name} | ${aimMs ?? ""} | ${medianMs.toFixed(0)} | ${bestMs.toFixed(0)} | ${firstMs.toFixed(0)} | ${whole(bytes / 1024)} |`;
 const page = `# Queries
 
 \`node bench/query.ts${factor < 1 ? " --small" : ""}\` on ${describeMachine()}. Client, server and engine share these cores.
@@ -274,7 +263,7 @@ Milliseconds over HTTP until the last byte: the median and the best of ${rounds}
 
 | question | aim | median | best | first | KiB |
 | --- | ---: | ---: | ---: | ---: | ---: |
-${[...lines, ...manyLines, ...launchLines].map(row).join("\n")}
+${[...lines, ...manyLines, ...launchLines].join("\n")}
 
 The very first look at the timeline of ${whole(sizes.spans)} spans, which reads and lays out all of them: ${coldMs.toFixed(0)} ms.
 
