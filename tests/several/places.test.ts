@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "#cli/client.ts";
 import { importPaths } from "#cli/import/import.ts";
 import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { type TestApp, testApp } from "../support/app.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { makeFolder } from "../support/folder.ts";
 import { natsPath, openPair, type Pair } from "../support/several.ts";
@@ -99,26 +99,22 @@ describe.skipIf(natsPath === undefined)("a run that two collectors wrote", () =>
   });
 
   test("is exported whole, and is the same run where the export is imported", async () => {
-    const there = await createTestApp();
+    const there = await testApp();
     const folder = makeFolder();
-    try {
-      for (const run of ["ddp", "spread"]) {
-        const path = join(folder, `${run}.jsonl`);
-        await writeFile(path, await exportOf(apps[0], run));
-        const stop = new AbortController().signal;
-        const client = createClient(there.app.url, "");
-        await importPaths({ client, paths: [path], speed: "instant", follow: false, stop });
-      }
-      await there.app.collector.drained();
-      for (const run of ["ddp", "spread"]) {
-        const counts = async (app: TestApp) =>
-          ((await app.get(`/api/v1/runs/${run}`)).body as { counts: Record<string, number> }).counts;
-        expect(await counts(there)).toEqual(await counts(apps[1]));
-      }
-      const { body } = await there.get("/api/v1/runs/spread");
-      expect(body).toMatchObject({ counts: { spans: rounds * 2 + 1, marks: rounds * 2 + 1 } });
-    } finally {
-      await there.remove();
+    for (const run of ["ddp", "spread"]) {
+      const path = join(folder, `${run}.jsonl`);
+      await writeFile(path, await exportOf(apps[0], run));
+      const stop = new AbortController().signal;
+      const client = createClient(there.app.url, "");
+      await importPaths({ client, paths: [path], speed: "instant", follow: false, stop });
     }
+    await there.app.collector.drained();
+    for (const run of ["ddp", "spread"]) {
+      const counts = async (app: TestApp) =>
+        ((await app.get(`/api/v1/runs/${run}`)).body as { counts: Record<string, number> }).counts;
+      expect(await counts(there)).toEqual(await counts(apps[1]));
+    }
+    const { body } = await there.get("/api/v1/runs/spread");
+    expect(body).toMatchObject({ counts: { spans: rounds * 2 + 1, marks: rounds * 2 + 1 } });
   });
 });

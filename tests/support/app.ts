@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { onTestFinished } from "vitest";
 import { readConfig } from "#config/read-config.ts";
 import type { SettingName } from "#config/settings.ts";
 import { type App, openApp } from "#server/app/app.ts";
@@ -29,6 +30,13 @@ export type Flags = Partial<Record<SettingName, string>>;
 export function suiteApp(flags: Flags | (() => Promise<Flags>) = {}): TestApp {
   const open = async () => createTestApp(typeof flags === "function" ? await flags() : flags);
   return suiteOf(open, (app) => app.remove());
+}
+
+/** One for one test. */
+export async function testApp(flags: Flags = {}): Promise<TestApp> {
+  const app = await createTestApp(flags);
+  onTestFinished(() => app.remove());
+  return app;
 }
 
 /** Who gives a folder gives it away: it is removed with the rest. */

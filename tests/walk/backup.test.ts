@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { writeBackup } from "#archive/backup.ts";
 import { runInTest } from "#cli/run-cli.testing.ts";
 import { readConfig } from "#config/read-config.ts";
@@ -10,17 +10,16 @@ import { createLog } from "#server/log.ts";
 import { deleteGroups } from "#store/delete-groups.ts";
 import { countTable } from "#store/reader/whole-tables.ts";
 import type { Store } from "#store/store.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp, testApp } from "../support/app.ts";
 import { suiteFolder } from "../support/folder.ts";
 import { toFrame } from "../support/frames.ts";
 
 const fixtures = new URL("../fixtures/", import.meta.url).pathname;
-let app: TestApp;
+const app = suiteApp();
 const folder = suiteFolder();
 /** A key of the server that is backed up; a restored one lets in who has it, and nobody without. */
 let key: string;
 beforeAll(async () => {
-  app = await createTestApp();
   const made = await runInTest([
     "keys",
     "create",
@@ -33,9 +32,6 @@ beforeAll(async () => {
     "--json",
   ]);
   key = (JSON.parse(made.out) as { key: string }).key;
-});
-afterAll(async () => {
-  await app.remove();
 });
 
 async function ask(url: string, path: string): Promise<unknown> {
@@ -90,28 +86,24 @@ describe("backup and restore", () => {
   });
 
   it("is refused with a word when the server stops before it has begun, and the stop waits for nobody", async () => {
-    const stopped = await createTestApp();
-    try {
-      const held = Promise.withResolvers<void>();
-      const holding = stopped.app.collector.writer.betweenPlans(() => held.promise);
-      // What is not stored yet has to be before a backup begins, and cannot be while the writer is held.
-      const frame = toFrame({
-        type: "metric",
-        seq: 1,
-        ts: 1,
-        payload: { run_id: "r", key: "loss", value: 1, step: 1 },
-      });
-      await stopped.post("/v1/xtrack", frame, { "content-type": "application/octet-stream" });
-      const taken = stopped.get("/api/v1/backup");
-      const second = async () => ((await stopped.get("/api/v1/backup")).body as { code: string }).code;
-      await expect.poll(second).toBe("backup_under_way");
-      const closed = stopped.app.close();
-      expect(await taken).toMatchObject({ status: 503, body: { code: "shutting_down" } });
-      held.resolve();
-      await Promise.all([holding, closed]);
-    } finally {
-      await stopped.remove();
-    }
+    const stopped = await testApp();
+    const held = Promise.withResolvers<void>();
+    const holding = stopped.app.collector.writer.betweenPlans(() => held.promise);
+    // What is not stored yet has to be before a backup begins, and cannot be while the writer is held.
+    const frame = toFrame({
+      type: "metric",
+      seq: 1,
+      ts: 1,
+      payload: { run_id: "r", key: "loss", value: 1, step: 1 },
+    });
+    await stopped.post("/v1/xtrack", frame, { "content-type": "application/octet-stream" });
+    const taken = stopped.get("/api/v1/backup");
+    const second = async () => ((await stopped.get("/api/v1/backup")).body as { code: string }).code;
+    await expect.poll(second).toBe("backup_under_way");
+    const closed = stopped.app.close();
+    expect(await taken).toMatchObject({ status: 503, body: { code: "shutting_down" } });
+    held.resolve();
+    await Promise.all([holding, closed]);
   });
 
   it("reads no table for a caller who has gone away", async () => {

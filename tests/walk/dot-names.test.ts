@@ -1,22 +1,20 @@
 // Names that an address takes for steps to other paths.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { runInTest } from "#cli/run-cli.testing.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
 
 const names = [".", "..", "~.."];
-let walk: TestApp;
+const walk = suiteApp();
 
 beforeAll(async () => {
-  walk = await createTestApp();
   for (const run_id of names) {
     const metric = { type: "metric", seq: 2, ts: 2, payload: { run_id, key: "..", value: 1, step: 1 } };
     const frames = [toFrame({ type: "run_start", seq: 1, ts: 1, payload: { run_id } }), toFrame(metric)];
     await walk.post("/v1/xtrack?wait=1", Buffer.concat(frames), { "content-type": "application/octet-stream" });
   }
 });
-afterAll(() => walk?.remove());
 
 test("the command line shows such a run", async () => {
   for (const name of names) {

@@ -2,12 +2,12 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { exportRuns } from "#archive/export-lines.ts";
 import { readFoundRuns } from "#query/runs/find-run.ts";
 import { StoreOutage } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp } from "../support/app.ts";
 import { countStore } from "../support/counted-store.ts";
 import { toFrameOfText } from "../support/frames.ts";
 
@@ -15,11 +15,10 @@ const root = join(import.meta.dirname, "../..");
 const octets = { "content-type": "application/octet-stream" };
 const smallRuns = Array.from({ length: 20 }, (_, i) => `small ${i}`);
 
-let here: TestApp;
+const here = suiteApp();
 let ids: string[];
 
 beforeAll(async () => {
-  here = await createTestApp();
   const frames = smallRuns.flatMap((id, i) => [
     `{"v":1,"t":"run_start","m":{"seq":1,"ts":${1000 + i}},"p":{"run_id":"${id}"}}`,
     `{"v":1,"t":"metric","m":{"seq":2,"ts":${9000 - i}},"p":{"run_id":"${id}","key":"loss","value":${i}.5,"step":1}}`,
@@ -59,7 +58,6 @@ beforeAll(async () => {
   const { body } = await here.get("/api/v1/runs?limit=1000");
   ids = (body as { runs: { id: string }[] }).runs.map(({ id }) => id);
 });
-afterAll(() => here?.remove());
 
 async function linesOf(store: Store, runs: readonly string[]): Promise<string[]> {
   const { blobs } = here.app.collector;

@@ -1,21 +1,19 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "#cli/client.ts";
 import { importPaths } from "#cli/import/import.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { suiteApp, type TestApp } from "../support/app.ts";
 import { readFewOfSweep } from "../support/few-of-sweep.ts";
 import { suiteFolder } from "../support/folder.ts";
 import { toFrameOfText } from "../support/frames.ts";
 
 const root = join(import.meta.dirname, "../..");
 const octets = { "content-type": "application/octet-stream" };
-let here: TestApp;
-let there: TestApp;
+const [here, there] = [suiteApp(), suiteApp()];
 const folder = suiteFolder();
 
 beforeAll(async () => {
-  [here, there] = await Promise.all([createTestApp(), createTestApp()]);
   const paths = ["tests/fixtures/cirron/torch_full", "tests/fixtures/cirron/inference"];
   await importInto(
     here,
@@ -60,9 +58,6 @@ beforeAll(async () => {
     headers: { "content-type": "application/json" },
   });
   await here.post("/api/v1/runs/odd/commands", JSON.stringify({ type: "adjust_lr", payload: { lr: 0.5 } }));
-});
-afterAll(async () => {
-  await Promise.all([here.remove(), there.remove()]);
 });
 
 function importInto(app: TestApp, paths: string[]) {

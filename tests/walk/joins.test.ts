@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { Run } from "#api/contract/run.ts";
 import { runInTest } from "#cli/run-cli.testing.ts";
-import { createTestApp, suiteApp } from "../support/app.ts";
+import { suiteApp, testApp } from "../support/app.ts";
 import { type BatchSpan, hex, toBatchText } from "../support/cirron-batch.ts";
 import { readFewOfSweep } from "../support/few-of-sweep.ts";
 import { makeFolder } from "../support/folder.ts";
@@ -126,16 +126,12 @@ test("an export of joined runs comes back as one run", async () => {
   const folder = makeFolder();
   const file = join(folder, "left.jsonl");
   writeFileSync(file, lines);
-  const other = await createTestApp();
-  try {
-    const imported = await runInTest(["import", file, "--server", other.app.url]);
-    expect(imported.code, imported.err).toBe(0);
-    const { body } = await other.get("/api/v1/runs");
-    expect(body).toMatchObject({ runs: [{ id: "left" }] });
-    expect((await other.get("/api/v1/runs/left")).body).toMatchObject({ counts: { spans: 4 } });
-  } finally {
-    await other.remove();
-  }
+  const other = await testApp();
+  const imported = await runInTest(["import", file, "--server", other.app.url]);
+  expect(imported.code, imported.err).toBe(0);
+  const { body } = await other.get("/api/v1/runs");
+  expect(body).toMatchObject({ runs: [{ id: "left" }] });
+  expect((await other.get("/api/v1/runs/left")).body).toMatchObject({ counts: { spans: 4 } });
 });
 
 test("deleting a joined run deletes all of it, and what comes again is on its own", async () => {

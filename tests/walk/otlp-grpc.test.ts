@@ -6,9 +6,9 @@ import { connect } from "node:http2";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import * as fixture from "#wire/otlp/fixture.testing.ts";
-import { createTestApp, suiteApp } from "../support/app.ts";
+import { suiteApp, testApp } from "../support/app.ts";
 import { eventually } from "../support/several.ts";
 
 const walk = suiteApp({
@@ -149,16 +149,12 @@ test("takes what exporters post on a port of its own, and nothing else there [OT
 
 test("a port that is taken is left alone, and the server goes on [OT-28]", async () => {
   const holder = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void holder.close());
   await new Promise((resolve) => holder.once("listening", resolve));
   const { port } = holder.address() as { port: number };
-  const other = await createTestApp({ otlpGrpcAddress: `127.0.0.1:${port}` });
-  try {
-    expect(other.app.otlp.grpc).toBeNull();
-    expect((await other.get("/healthz")).status).toBe(200);
-  } finally {
-    await other.remove();
-    holder.close();
-  }
+  const other = await testApp({ otlpGrpcAddress: `127.0.0.1:${port}` });
+  expect(other.app.otlp.grpc).toBeNull();
+  expect((await other.get("/healthz")).status).toBe(200);
 });
 
 test("a call that drips is ended, and what it held is given back", async () => {
@@ -193,19 +189,12 @@ const passedOn: readonly Record<string, string>[] = [
 ];
 
 test("is open to who comes from this machine, and not to whom a proxy passes on", async () => {
-  const open = await createTestApp({ otlpGrpcAddress: "127.0.0.1:0", authLoopback: "open" });
-  try {
-    await open.post("/api/v1/keys", JSON.stringify({ name: "any", scopes: ["ingest"] }));
-    const path = service("trace.v1.TraceService");
-    expect(await call(path, new Uint8Array(0), {}, 0, open)).toMatchObject(ok);
-    for (const headers of passedOn)
-      expect([headers, await call(path, new Uint8Array(0), headers, 0, open)]).toMatchObject([
-        headers,
-        { status: "16" },
-      ]);
-  } finally {
-    await open.remove();
-  }
+  const open = await testApp({ otlpGrpcAddress: "127.0.0.1:0", authLoopback: "open" });
+  await open.post("/api/v1/keys", JSON.stringify({ name: "any", scopes: ["ingest"] }));
+  const path = service("trace.v1.TraceService");
+  expect(await call(path, new Uint8Array(0), {}, 0, open)).toMatchObject(ok);
+  for (const headers of passedOn)
+    expect([headers, await call(path, new Uint8Array(0), headers, 0, open)]).toMatchObject([headers, { status: "16" }]);
 });
 
 // The last test: from then on everybody needs the key.

@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { runInTest } from "#cli/run-cli.testing.ts";
 import { openForwarder } from "#server/forward/forward-otlp.ts";
 import { createLog } from "#server/log.ts";
@@ -15,7 +15,7 @@ import type { Store } from "#store/store.ts";
 import * as fixture from "#wire/otlp/fixture.testing.ts";
 import { encodeResponse } from "#wire/otlp/reply.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
-import { createTestApp, suiteApp, type TestApp } from "../support/app.ts";
+import { suiteApp, type TestApp, testApp } from "../support/app.ts";
 import { suiteFolder } from "../support/folder.ts";
 import { toFrame } from "../support/frames.ts";
 import { freePort } from "../support/free-port.ts";
@@ -65,16 +65,12 @@ test("an export in JSON and one in protobuf, read into another server, are equal
     await writeFile(files[at] as string, Buffer.from(await answer.arrayBuffer()));
   }
   for (const read of [files.slice(0, 1), files.slice(1)]) {
-    const other = await createTestApp();
-    try {
-      const checked = await runInTest(["check", ...read]);
-      expect([checked.code, checked.out]).toEqual([0, expect.stringContaining("otlp: 3 log, 5 point, 2 span")]);
-      const imported = await runInTest(["import", "--server", other.app.url, ...read]);
-      expect([imported.code, imported.err]).toEqual([0, ""]);
-      expect(await everything(other)).toEqual(all);
-    } finally {
-      await other.remove();
-    }
+    const other = await testApp();
+    const checked = await runInTest(["check", ...read]);
+    expect([checked.code, checked.out]).toEqual([0, expect.stringContaining("otlp: 3 log, 5 point, 2 span")]);
+    const imported = await runInTest(["import", "--server", other.app.url, ...read]);
+    expect([imported.code, imported.err]).toEqual([0, ""]);
+    expect(await everything(other)).toEqual(all);
   }
 });
 
@@ -135,14 +131,10 @@ async function expectMixed(app: TestApp): Promise<void> {
 
 test("sends runs of any protocol to another receiver [OT-31]", async () => {
   await fillMixed(walk);
-  const other = await createTestApp();
-  try {
-    const pushed = await runInTest(["export", "mixed", "--server", walk.app.url, "--to", other.app.url]);
-    expect([pushed.code, pushed.out]).toEqual([0, expect.stringContaining("requests sent")]);
-    await expectMixed(other);
-  } finally {
-    await other.remove();
-  }
+  const other = await testApp();
+  const pushed = await runInTest(["export", "mixed", "--server", walk.app.url, "--to", other.app.url]);
+  expect([pushed.code, pushed.out]).toEqual([0, expect.stringContaining("requests sent")]);
+  await expectMixed(other);
   const refused = await runInTest(["export", "mixed", "--server", walk.app.url, "--to", `${walk.app.url}/nowhere`]);
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("404")]);
 });
@@ -171,30 +163,25 @@ test("waits for a receiver that is away, and sends when it is there", async () =
 });
 
 test("forwards what is stored while the receiver is there, and catches up after it was away or we were [OT-32]", async () => {
-  const receiver = await createTestApp();
+  const receiver = await testApp();
   const gate = await openGate(receiver.app.url);
-  const sender = await createTestApp({ forwardOtlpUrl: gate.url });
-  try {
-    await fill(sender);
-    const all = await everything(sender);
-    await eventually(async () => (await everything(receiver)).length === all.length);
-    expect(await everything(receiver)).toEqual(all);
-    gate.isOpen = false;
-    await fillMixed(sender);
-    await eventually(async () => gate.refused > 0);
-    const { body } = await sender.get("/readyz");
-    expect(JSON.stringify(body)).toContain("wait to be forwarded");
-    await sender.reopen();
-    gate.isOpen = true;
-    await eventually(async () => (await sql(receiver, "SELECT 1 FROM otel_spans WHERE run_id = 'mixed'")).length > 0);
-    await eventually(async () => (await sql(receiver, "SELECT 1 FROM otel_logs WHERE run_id = 'mixed'")).length > 1);
-    await expectMixed(receiver);
-    expect(await everything(receiver)).toEqual(all);
-  } finally {
-    await sender.remove();
-    gate.server.close();
-    await receiver.remove();
-  }
+  onTestFinished(() => void gate.server.close());
+  const sender = await testApp({ forwardOtlpUrl: gate.url });
+  await fill(sender);
+  const all = await everything(sender);
+  await eventually(async () => (await everything(receiver)).length === all.length);
+  expect(await everything(receiver)).toEqual(all);
+  gate.isOpen = false;
+  await fillMixed(sender);
+  await eventually(async () => gate.refused > 0);
+  const { body } = await sender.get("/readyz");
+  expect(JSON.stringify(body)).toContain("wait to be forwarded");
+  await sender.reopen();
+  gate.isOpen = true;
+  await eventually(async () => (await sql(receiver, "SELECT 1 FROM otel_spans WHERE run_id = 'mixed'")).length > 0);
+  await eventually(async () => (await sql(receiver, "SELECT 1 FROM otel_logs WHERE run_id = 'mixed'")).length > 1);
+  await expectMixed(receiver);
+  expect(await everything(receiver)).toEqual(all);
 });
 
 test("tells what a receiver did not take of what it was sent, and sends nothing of it again", async () => {
@@ -226,7 +213,7 @@ test("tells what a receiver did not take of what it was sent, and sends nothing 
 });
 
 test("forwards what was stored while the store did not answer", async () => {
-  const [sender, receiver] = [await createTestApp(), await createTestApp()];
+  const [sender, receiver] = [await testApp(), await testApp()];
   const { collector } = sender.app;
   let isAway = false;
   const store = Object.assign(Object.create(collector.store) as Store, {
@@ -244,21 +231,16 @@ test("forwards what was stored while the store did not answer", async () => {
       log: createLog({ level: "silent", format: "json" }),
     },
   });
-  try {
-    await fill(sender);
-    await eventually(async () => forwarder.position === writer.stored);
-    isAway = true;
-    await fillMixed(sender);
-    await eventually(async () => forwarder.sentences().join().includes("the engine is away"));
-    isAway = false;
-    await eventually(async () => forwarder.position === writer.stored);
-    await receiver.app.collector.drained();
-    await expectMixed(receiver);
-  } finally {
-    await forwarder.close();
-    await sender.remove();
-    await receiver.remove();
-  }
+  onTestFinished(() => forwarder.close());
+  await fill(sender);
+  await eventually(async () => forwarder.position === writer.stored);
+  isAway = true;
+  await fillMixed(sender);
+  await eventually(async () => forwarder.sentences().join().includes("the engine is away"));
+  isAway = false;
+  await eventually(async () => forwarder.position === writer.stored);
+  await receiver.app.collector.drained();
+  await expectMixed(receiver);
 });
 
 /** Something between the two that can be closed. */

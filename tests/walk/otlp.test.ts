@@ -4,7 +4,7 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import * as fixture from "#wire/otlp/fixture.testing.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
-import { createTestApp, suiteApp, type TestApp } from "../support/app.ts";
+import { suiteApp, type TestApp, testApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
 
 const walk = suiteApp({ bodyBytesMax: "200 KiB" });
@@ -318,28 +318,20 @@ test("an export of a run brings all of it back, value for value [OT-13]", async 
   };
   const exported = await lines(walk);
   expect(exported.map(({ kind }) => kind)).toEqual(["otlp_traces", "otlp_metrics", "otlp_logs"]);
-  const other = await createTestApp();
-  try {
-    for (const { kind, record, text = JSON.stringify(record) } of exported)
-      await fetch(`${other.app.url}/v1/otlp/v1/${kind.slice(5)}`, { method: "POST", body: text });
-    await other.app.collector.drained();
-    expect(await lines(other)).toEqual(exported);
-  } finally {
-    await other.remove();
-  }
+  const other = await testApp();
+  for (const { kind, record, text = JSON.stringify(record) } of exported)
+    await fetch(`${other.app.url}/v1/otlp/v1/${kind.slice(5)}`, { method: "POST", body: text });
+  await other.app.collector.drained();
+  expect(await lines(other)).toEqual(exported);
 });
 
 test("a server that has no memory for a body asks to come again with 503 [OT-27]", async () => {
-  const small = await createTestApp({ unfinishedBytesMax: "1 MiB" });
-  try {
-    const large = Buffer.alloc(3 * 1024 * 1024, 0x20);
-    for (const path of ["/v1/traces", "/v1/metrics", "/v1/logs"]) {
-      const headers = { "content-type": "application/x-protobuf" };
-      const answer = await fetch(small.app.url + path, { method: "POST", body: large, headers });
-      expect([path, answer.status, answer.headers.get("retry-after")]).toEqual([path, 503, "1"]);
-    }
-  } finally {
-    await small.remove();
+  const small = await testApp({ unfinishedBytesMax: "1 MiB" });
+  const large = Buffer.alloc(3 * 1024 * 1024, 0x20);
+  for (const path of ["/v1/traces", "/v1/metrics", "/v1/logs"]) {
+    const headers = { "content-type": "application/x-protobuf" };
+    const answer = await fetch(small.app.url + path, { method: "POST", body: large, headers });
+    expect([path, answer.status, answer.headers.get("retry-after")]).toEqual([path, 503, "1"]);
   }
 });
 

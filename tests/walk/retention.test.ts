@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test, vi } from "vitest";
 import { nowNs } from "#base/clock.ts";
 import { type ConfiguredAges, configuredAgeMs, sweepRetention } from "#server/app/retention.ts";
 import { type DeletionOrder, orderDeletion } from "#server/collector/deletion.ts";
-import { createTestApp, suiteApp } from "../support/app.ts";
+import { suiteApp, testApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
 
 const dayNs = 86_400_000_000_000n;
@@ -94,19 +94,15 @@ describe("how long runs are kept where nobody set it", () => {
   });
 
   test("is carried out by a server that is started with it", async () => {
-    const short = await createTestApp({ retentionByWorkspaceMs: "default=1ms" });
-    try {
-      const frame = toFrame({ type: "run_start", seq: 1, ts: 1, payload: { run_id: "brief" } });
-      await short.post("/v1/xtrack?wait=1", frame, { "content-type": "application/octet-stream" });
-      expect((await short.get("/api/v1/runs")).body).toMatchObject({ runs: [{ id: "brief" }] });
-      expect((await short.get("/api/v1/retention")).body).toEqual({ days: 1 / 86_400_000, set_by: "configuration" });
-      await short.reopen();
-      await vi.waitFor(async () => expect((await short.get("/api/v1/runs")).body).toMatchObject({ runs: [] }), 20_000);
-      const { body } = await short.get("/api/v1/audit");
-      expect(body).toMatchObject({ entries: [{ by: "retention", action: "run_deleted", target: "brief" }] });
-    } finally {
-      await short.remove();
-    }
+    const short = await testApp({ retentionByWorkspaceMs: "default=1ms" });
+    const frame = toFrame({ type: "run_start", seq: 1, ts: 1, payload: { run_id: "brief" } });
+    await short.post("/v1/xtrack?wait=1", frame, { "content-type": "application/octet-stream" });
+    expect((await short.get("/api/v1/runs")).body).toMatchObject({ runs: [{ id: "brief" }] });
+    expect((await short.get("/api/v1/retention")).body).toEqual({ days: 1 / 86_400_000, set_by: "configuration" });
+    await short.reopen();
+    await vi.waitFor(async () => expect((await short.get("/api/v1/runs")).body).toMatchObject({ runs: [] }), 20_000);
+    const { body } = await short.get("/api/v1/audit");
+    expect(body).toMatchObject({ entries: [{ by: "retention", action: "run_deleted", target: "brief" }] });
   });
 });
 

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { runInTest } from "#cli/run-cli.testing.ts";
-import { createTestApp, suiteApp } from "../support/app.ts";
+import { suiteApp, testApp } from "../support/app.ts";
 import { makeFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 import { openRelay } from "../support/relay.ts";
@@ -130,19 +130,15 @@ describe("tributary run", () => {
   });
 
   it("keeps what a server refuses for its key, and the next run with the right one takes it along", async () => {
-    const guarded = await createTestApp();
-    try {
-      const made = await guarded.post("/api/v1/keys", JSON.stringify({ name: "k", scopes: ["ingest"] }));
-      const { key } = made.body as { key: string };
-      const flags = (runId: string, given: string) => ["--run-id", runId, "--key", given];
-      const first = await startRun(guarded.app.url, "console.log('kept')", flags("walk-key", "wrong")).ended;
-      expect([first.code, first.out]).toEqual([0, "kept\n"]);
-      expect(first.err).toMatch(/\d+ requests wait in /);
-      await startRun(guarded.app.url, "", flags("walk-key-2", key)).ended;
-      expect((await guarded.get("/api/v1/runs/walk-key")).body).toMatchObject({ status: "completed" });
-    } finally {
-      await guarded.remove();
-    }
+    const guarded = await testApp();
+    const made = await guarded.post("/api/v1/keys", JSON.stringify({ name: "k", scopes: ["ingest"] }));
+    const { key } = made.body as { key: string };
+    const flags = (runId: string, given: string) => ["--run-id", runId, "--key", given];
+    const first = await startRun(guarded.app.url, "console.log('kept')", flags("walk-key", "wrong")).ended;
+    expect([first.code, first.out]).toEqual([0, "kept\n"]);
+    expect(first.err).toMatch(/\d+ requests wait in /);
+    await startRun(guarded.app.url, "", flags("walk-key-2", key)).ended;
+    expect((await guarded.get("/api/v1/runs/walk-key")).body).toMatchObject({ status: "completed" });
   });
 
   it("takes frames that are mixed into standard output, and Cirron's sentinels, out of it", async () => {

@@ -9,7 +9,7 @@ import { restoreBackup } from "#archive/restore-backup.ts";
 import type { Input } from "#intake/input.ts";
 import type { Batch } from "#model/batch.ts";
 import type { BlockMaker } from "#store/writer/writer.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { type TestApp, testApp } from "../support/app.ts";
 import { askStore } from "../support/ask-store.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { makeFolder } from "../support/folder.ts";
@@ -17,12 +17,9 @@ import { toFrame } from "../support/frames.ts";
 
 let walk: TestApp;
 beforeEach(async () => {
-  walk = await createTestApp();
+  walk = await testApp();
 });
-afterEach(async () => {
-  vi.restoreAllMocks();
-  await walk.remove();
-});
+afterEach(() => void vi.restoreAllMocks());
 
 const octets = { "content-type": "application/octet-stream" };
 
@@ -200,20 +197,16 @@ test("a backup takes along what is set aside, and where it is restored it can be
   writeFileSync(file, Buffer.concat(archive));
   const dataDir = makeFolder();
   await restoreBackup(file, dataDir);
-  const restored = await createTestApp({ dataDir });
-  try {
-    const { collector } = restored.app;
-    const { body } = await restored.get("/api/v1/set-aside");
-    expect(body).toMatchObject({ records: [{ reason: "RangeError: a bug of ours" }] });
-    expect(await collector.retryAside(null)).toBe(1);
-    await collector.drained();
-    expect((await restored.get("/api/v1/runs/r/metrics")).body).toMatchObject({
-      metrics: [
-        { key: "loss", count: 2 },
-        { key: "poison", count: 1 },
-      ],
-    });
-  } finally {
-    await restored.remove();
-  }
+  const restored = await testApp({ dataDir });
+  const { collector } = restored.app;
+  const { body } = await restored.get("/api/v1/set-aside");
+  expect(body).toMatchObject({ records: [{ reason: "RangeError: a bug of ours" }] });
+  expect(await collector.retryAside(null)).toBe(1);
+  await collector.drained();
+  expect((await restored.get("/api/v1/runs/r/metrics")).body).toMatchObject({
+    metrics: [
+      { key: "loss", count: 2 },
+      { key: "poison", count: 1 },
+    ],
+  });
 });

@@ -1,9 +1,9 @@
 // A run that is followed to its end: what came just before it, while nothing says that it is over, and over restarts of
 // the server.
 
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { runInTest } from "#cli/run-cli.testing.ts";
-import { createTestApp } from "../support/app.ts";
+import { testApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
 import { freePort } from "../support/free-port.ts";
 
@@ -14,8 +14,7 @@ const line = (seq: number, msg: string) => frame("log", seq, { level: "error", m
 
 async function startApp() {
   const flags = { httpAddress: `127.0.0.1:${await freePort()}`, runSilenceMs: "10m" };
-  const app = await createTestApp(flags);
-  onTestFinished(() => app.remove());
+  const app = await testApp(flags);
   const send = (...frames: Uint8Array[]) => app.post("/v1/xtrack?wait=1", Buffer.concat(frames));
   const followers = () => app.app.collector.hub.subscriberCount;
   const isFollowed = () => expect.poll(followers, { timeout: 20_000 }).toBe(1);
@@ -25,8 +24,7 @@ async function startApp() {
 }
 
 it("tail ends with a run that is lost, which is no success", async () => {
-  const app = await createTestApp({ runSilenceMs: "2s" });
-  onTestFinished(() => app.remove());
+  const app = await testApp({ runSilenceMs: "2s" });
   await app.post("/v1/xtrack?wait=1", frame("run_start", 1));
   const { code, out } = await runInTest(["tail", "followed", "--server", app.app.url]);
   expect([code, out]).toEqual([1, expect.stringMatching(/^followed (running\nlost|lost)\n$/)]);

@@ -1,17 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { createClient } from "#cli/client.ts";
 import { importPaths } from "#cli/import/import.ts";
-import { createTestApp } from "../support/app.ts";
+import { testApp } from "../support/app.ts";
 import { makeFolder } from "../support/folder.ts";
 
 it("takes the other files of a folder although a run of one has edits and no records", async () => {
   const folder = makeFolder();
-  const app = await createTestApp();
-  onTestFinished(async () => {
-    await app.remove();
-  });
+  const app = await testApp();
   const lines = (run: string) => [
     `{"tributary":1,"kind":"run","run":"${run}","edit":{"name":"edited","notes":"","tags":[],"archived":false}}\n`,
     `{"tributary":1,"kind":"xtrack","record":{"v":1,"t":"run_start","m":{"seq":1,"ts":1},"p":{"run_id":"${run}"}}}\n`,

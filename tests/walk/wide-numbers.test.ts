@@ -1,17 +1,13 @@
 // Numbers at the ends of what 64 bits and doubles hold, through every answer that adds them up.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { expect, test } from "vitest";
+import { suiteApp } from "../support/app.ts";
 import { toFrameOfText } from "../support/frames.ts";
 
 const greatest = "9223372036854775807";
 const octets = { "content-type": "application/octet-stream" };
 
-let walk: TestApp;
-beforeAll(async () => {
-  walk = await createTestApp();
-});
-afterAll(() => walk?.remove());
+const walk = suiteApp();
 
 async function get<T>(path: string): Promise<T> {
   const { status, body } = await walk.get(`/api/v1/${path}`);
