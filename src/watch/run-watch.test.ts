@@ -109,3 +109,12 @@ it("has news when a worker's numbers leave a gap or close one, and none while ea
   expect(hasNewsAfter("a", 6n, 7n)).toBe(true);
   expect(hasNewsAfter("a", 10n, 10n)).toBe(false);
 });
+
+it("counts how long a rule sees something from when the rule was made, and forgets it with the rule", () => {
+  const run = new RunWatch("default", "r");
+  expect([run.hold("slow", 1n, 10n), run.hold("slow", 1n, 20n)]).toEqual([10n, 10n]);
+  expect([run.hold("slow", 25n, 30n), run.hold("slow", 25n, 40n)]).toEqual([30n, 30n]);
+  run.hold("high", 1n, 40n);
+  run.holdOnly(new Set(["high"]));
+  expect([...run.heldNs]).toEqual([["high", 40n]]);
+});

@@ -144,6 +144,19 @@ export class RunWatch {
     return this.idleRules?.has(rule) ?? false;
   }
 
+  /** Since when a rule sees here what it looks for; a rule that was made or changed meanwhile begins anew. */
+  hold(rule: string, ruleSinceNs: bigint, nowNs: bigint): bigint {
+    const before = this.heldNs.get(rule);
+    const sinceNs = before === undefined || before < ruleSinceNs ? nowNs : before;
+    this.heldNs.set(rule, sinceNs);
+    return sinceNs;
+  }
+
+  /** Rules that are gone, or about other runs by now, wait for nothing here. */
+  holdOnly(rules: ReadonlySet<string>): void {
+    for (const [rule] of this.heldNs) if (!rules.has(rule)) this.heldNs.delete(rule);
+  }
+
   /** Rules have changed: what they said of it, and how far they look back, may have changed too. */
   rulesChanged(): void {
     this.sight = null;

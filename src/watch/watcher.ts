@@ -271,6 +271,7 @@ export class Watcher {
     const nowNs = this.ports.nowNs();
     const { isConnected } = this.ports.head();
     const track = run.remembered;
+    run.holdOnly(sight.about);
     const isAlive = sight.status === "running" && (sight.groups.some(isConnected) || nowNs - track.heardNs < aliveNs);
     for (const watched of rules) {
       const { rule, sinceNs } = watched;
@@ -300,8 +301,7 @@ export class Watcher {
   private async consider(run: RunWatch, watched: WatchedRule, sight: TableSight, signal: Signal): Promise<void> {
     const { rule } = watched;
     const nowNs = this.ports.nowNs();
-    const since = run.heldNs.get(rule.name) ?? nowNs;
-    run.heldNs.set(rule.name, since);
+    const since = run.hold(rule.name, watched.sinceNs, nowNs);
     if (nowNs - since < BigInt(rule.forMs) * 1_000_000n || nowNs < watched.silencedUntilNs) return;
     if (!mayFire(run, watched, signal)) {
       run.heldNs.delete(rule.name);
