@@ -194,7 +194,7 @@ test("tells what a receiver did not take of what it was sent, and sends nothing 
   });
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-  const sender = await createTestApp({ forwardOtlpUrl: url });
+  const sender = await testApp({ forwardOtlpUrl: url });
   try {
     const { code, out, err } = await runInTest(["export", "mixed", "--server", walk.app.url, "--to", url]);
     const sent = asked.length;
