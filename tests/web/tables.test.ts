@@ -256,6 +256,21 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
     });
   });
 
+  test("a long name leaves its tags in sight, within their cell", async () => {
+    const tags = ["first-of-the-tags", "second", "third"];
+    await sendXtrack(server, toFrames([["run_start", { run_id: "tagged", name: "a long name ".repeat(30), tags }]]));
+    await walk("/runs?filter=id:tagged", async (page) => {
+      const chips = page.locator(".run-name ~ .chip");
+      await soon(() => chips.count()).toBe(2);
+      const cell = await boxOf(page.getByRole("cell").filter({ has: chips.first() }));
+      for (const chip of await chips.all()) {
+        const { x, width } = await boxOf(chip);
+        const text = await chip.evaluate((each) => (each as unknown as { scrollWidth: number }).scrollWidth);
+        expect([width >= 26, x + width <= cell.x + cell.width, text <= width + 1]).toEqual([true, true, true]);
+      }
+    });
+  });
+
   test("the example of the best runs has none whose value is not a number", async () => {
     await walk("/sql", async (page) => {
       await page.getByRole("button", { name: "the best runs" }).click();
