@@ -207,7 +207,6 @@ test("tells what a receiver did not take of what it was sent, and sends nothing 
       JSON.stringify((await sender.get("/readyz")).body).includes("records were rejected where they were forwarded to"),
     );
   } finally {
-    await sender.remove();
     receiver.close();
   }
 });
