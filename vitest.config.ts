@@ -18,7 +18,7 @@ export default defineConfig({
     // Node runs the sources as they are, here as everywhere else: nothing is transformed.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Tests wait for children, sockets and timers about half of their time.
-    maxWorkers: availableParallelism() + 4,
+    maxWorkers: availableParallelism() + 3,
     sequence: { sequencer: SlowFirst },
     // The engine is a child process, so a test that starts one waits for a real program to load.
     testTimeout: long ? 600_000 : 120_000,

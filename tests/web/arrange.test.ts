@@ -142,7 +142,7 @@ describe.skipIf(chromiumPath === undefined)("arranged by hand, in a browser", ()
       await soon(() => pinOf(page)).not.toBeNull();
       await page.locator(".log-line.pinned", { hasText: "the line after it" }).waitFor();
       // The lines before it stay in sight.
-      await page.getByText("a line to point at").waitFor();
+      await page.locator(".log-line", { hasText: "a line to point at" }).waitFor();
       await page.getByRole("link", { name: "Charts", exact: true }).click();
       await page.getByRole("link", { name: "Logs", exact: true }).click();
       await page.getByText("from the pinned moment").waitFor();
