@@ -16,22 +16,32 @@ const keysAtOnce = 500;
 
 export async function deleteGroups(store: Store, groupKeys: readonly string[]): Promise<void> {
   for (let at = 0; at < groupKeys.length; at += keysAtOnce) {
-    const where = `WHERE group_key IN (${groupKeys
-      .slice(at, at + keysAtOnce)
-      .map(quote)
-      .join(", ")})`;
-    const remove = (table: string): Promise<void> => store.ddl(`DELETE FROM ${deletionTarget(store, table)} ${where}`);
+    const keys = groupKeys.slice(at, at + keysAtOnce);
+    const where = `group_key IN (${keys.map(quote).join(", ")})`;
+    const remove = (table: string) => store.ddl(`DELETE FROM ${deletionTarget(store, table)} WHERE ${where}`);
     // Each waits for what the engine is merging, so they wait together.
     await Promise.all((await tablesWith(store, where)).map(remove));
     // Last: while its groups are there, an interrupted deletion is found again and finished.
-    await remove("groups");
+    await deleteHidden(store, where);
   }
+}
+
+/**
+ * Rows of groups that are hidden: those that hide them last. The engine changes one part of a table after another, so
+ * whoever reads meanwhile would see a group again whose hiding row has gone before the others.
+ */
+export async function deleteHidden(store: Store, where: string): Promise<void> {
+  const all = `DELETE FROM ${deletionTarget(store, "groups")} WHERE ${where}`;
+  await store.ddl(`${all} AND deleted_ns = 0`);
+  await store.ddl(all);
 }
 
 /** Tables that have such rows; elsewhere than here another replica may have some that this one does not know of yet. */
 async function tablesWith(store: Store, where: string): Promise<readonly string[]> {
   if (store.kind !== "embedded") return byGroup;
-  const found = byGroup.map((table) => `(SELECT '${table}' AS name FROM ${store.database}.${table} ${where} LIMIT 1)`);
+  const found = byGroup.map(
+    (table) => `(SELECT '${table}' AS name FROM ${store.database}.${table} WHERE ${where} LIMIT 1)`,
+  );
   return readColumn(store, text, { sql: found.join(" UNION ALL ") });
 }
 

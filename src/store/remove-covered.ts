@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { stateTables } from "#model/state-tables.ts";
 import { type FactTable, factTables, hasPlace } from "#model/tables.ts";
 import type { BlobStore } from "./blobs/blob-store.ts";
-import { deleteBlobRows, deleteFirings, deletionTarget, readObjectKeys } from "./delete-groups.ts";
+import { deleteBlobRows, deleteFirings, deleteHidden, deletionTarget, readObjectKeys } from "./delete-groups.ts";
 import { type DeletionFact, keysOf } from "./deletion-orders.ts";
 import { encodeObjects } from "./native/encode-objects.ts";
 import { count, readColumn, readMap, text } from "./reader/native-rows.ts";
@@ -78,8 +78,9 @@ async function deleteRows(
     (table) => `SELECT '${table}' AS name FROM (SELECT 1 FROM ${store.database}.${table} WHERE ${where} LIMIT 1)`,
   );
   const found = new Set(await readColumn(store, text, { sql: each.join(" UNION ALL ") }));
-  for (const table of tables)
-    if (found.has(table)) await store.ddl(`DELETE FROM ${deletionTarget(store, table)} WHERE ${where}`);
+  for (const table of tables.filter((name) => found.has(name)))
+    if (table === "groups") await deleteHidden(store, where);
+    else await store.ddl(`DELETE FROM ${deletionTarget(store, table)} WHERE ${where}`);
 }
 
 async function findLeft(store: Store, keys: readonly string[]): Promise<Set<string>> {
