@@ -8,8 +8,10 @@ import type { GroupName, RunId, Workspace } from "#model/names.ts";
 import { lookAgainAfter } from "./rests.ts";
 import { RunWatch } from "./run-watch.ts";
 
-/** What is remembered of one takes some kilobytes: half as many while memory is short. */
-const runsUsual = 10_000;
+/** What is remembered of one takes some kilobytes. */
+const runsMax = 10_000;
+/** While memory is short, those that are over are forgotten beyond this. */
+const runsTight = runsMax / 2;
 /** Every new run beyond that looks for one to forget, so it may not look through all of them. */
 const forgettableMax = 16;
 /** Runs that one tick looks at: so many or this part of them; the others wait for the next one. */
@@ -60,9 +62,8 @@ export class WatchedRuns {
     if (known !== undefined) return known;
     const run = new RunWatch(workspace, runId, () => this.roomIn(workspace));
     this.byName.set(name, run);
-    const runsMax = this.isTight() ? runsUsual / 2 : runsUsual;
-    // More than come, for when they have become too many at once.
-    for (let left = 2; left > 0 && this.byName.size > runsMax; left--) this.forgetOldest(runsMax);
+    if (this.byName.size > runsTight && this.isTight()) this.forgetOver();
+    if (this.byName.size > runsMax) this.forgetOldest();
     return run;
   }
 
@@ -105,8 +106,19 @@ export class WatchedRuns {
     for (const group of run.groupsHeard) if (this.byGroup.get(group) === run) this.byGroup.delete(group);
   }
 
+  /** Of the oldest few, those that are over. The others have their turn again when all have had one. */
+  private forgetOver(): void {
+    for (const [name, run] of this.byName.entries().take(forgettableMax)) {
+      if (!run.isOpen && !run.isDue) this.forget(run);
+      else {
+        this.byName.delete(name);
+        this.byName.set(name, run);
+      }
+    }
+  }
+
   /** Of the oldest few, one that has nothing to be looked at; where all have, runs may be twice as many. */
-  private forgetOldest(runsMax: number): void {
+  private forgetOldest(): void {
     let looked = 0;
     for (const run of this.byName.values()) {
       if (run.isOpen && run.isDue && this.byName.size <= runsMax * 2 && ++looked < forgettableMax) continue;

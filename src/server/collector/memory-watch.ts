@@ -13,7 +13,7 @@ const lookMs = 100;
 const passedBytesMax = 24 * 1024 * 1024;
 /** Of the budget: where a strain begins, and where it has ended. Before it is reached, for memory comes and goes by a tenth. */
 const tight = { from: 7 / 8, to: 13 / 16 };
-const full = { from: 15 / 16, to: 29 / 32 };
+const full = { from: 29 / 32, to: 7 / 8 };
 /** Of the budget: from there on the runtime looks for garbage whenever the process has grown, for it takes no notice of pools. */
 const collectedShare = 3 / 4;
 /** What it grows by, of the budget, and how often at most. */
