@@ -11,6 +11,7 @@
 //
 // With strace installed, system calls of the server fail too. Exits with 1 when a record was lost, doubled, invented or altered.
 
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { describeMachine, quantile, whole } from "../bench/support/server.ts";
@@ -38,6 +39,10 @@ const { values } = parseArgs({
 for (const name of values.only ?? []) {
   if (name in blows) continue;
   console.error(`There is no blow "${name}". There are: ${Object.keys(blows).join(", ")}.`);
+  process.exit(2);
+}
+if (values.built && !existsSync(new URL("../dist/main.js", import.meta.url))) {
+  console.error("--built strikes dist/main.js, which is not there: run `npm run build` first.");
   process.exit(2);
 }
 
