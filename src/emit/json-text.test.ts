@@ -58,6 +58,15 @@ it("describes what JSON cannot say", () => {
   expect(formatValue(deep)).toContain("[too deep]");
 });
 
+it("reads a bounded part of objects that share others, however many paths lead through them", () => {
+  let shared: unknown = "end";
+  for (let level = 0; level < 25; level++) shared = [shared, shared];
+  const text = formatValue({ shared, after: 1 });
+  expect(text.includes('"[1 more]"')).toBe(true);
+  expect(text.length).toBeLessThan(2_000_000);
+  expect(() => JSON.parse(text)).not.toThrow();
+}, 20_000);
+
 it("writes floats so that they read back as floats", () => {
   expect([1, -0, 0, 1e21, 5e-324, 0.1, -3, Number.NaN].map(formatFloat)).toEqual([
     "1.0",
