@@ -117,3 +117,19 @@ it("hands back arrays and other plain answers untouched", async () => {
   const list = inference(() => answer);
   await traced(() => expect(list()).toBe(answer));
 });
+
+it("follows a stream whose members cannot be changed, or leaves it alone", async () => {
+  const frozen = inference(() => {
+    let left = 2;
+    const next = () => ({ done: left-- === 0, value: "chunk" });
+    return Object.freeze({ next, [Symbol.iterator]: () => ({ next }), model: Object.freeze({ name: "m" }) });
+  });
+  const chunks: unknown[] = [];
+  const { requests } = await traced(() => {
+    const stream = frozen();
+    expect(stream.model.name).toBe("m");
+    chunks.push(...stream);
+  });
+  expect(chunks).toEqual(["chunk", "chunk"]);
+  expect(requests).toHaveLength(1);
+});

@@ -56,6 +56,8 @@ function followStream(owner: RequestOwner, span: Span, stream: object, method: s
   return new Proxy(stream, {
     get(target, key) {
       const value = Reflect.get(target, key, target);
+      // A proxy that gives another value for it would throw.
+      if (isFixed(target, key)) return value;
       if (key === method) return () => pace.follow(value.call(target));
       if (key === "next" && typeof value === "function") return (...args: unknown[]) => pace.turn(value, target, args);
       if (key === "return" && typeof value === "function")
@@ -163,8 +165,15 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/** Streams and generators, but not arrays, maps or strings: those are answers, not streams. */
+/** Streams and generators that can be watched, but not arrays, maps or strings: those are answers, not streams. */
 function isIterator(value: object, method: symbol): boolean {
   if (Array.isArray(value) || ArrayBuffer.isView(value) || value instanceof Map || value instanceof Set) return false;
+  if (isFixed(value, method)) return false;
   return typeof (value as Record<symbol, unknown>)[method] === "function";
+}
+
+/** Whether an own property can never have another value, as in a frozen object. */
+function isFixed(object: object, key: string | symbol): boolean {
+  const own = Reflect.getOwnPropertyDescriptor(object, key);
+  return own?.configurable === false && own.writable === false;
 }
