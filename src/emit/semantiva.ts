@@ -96,14 +96,18 @@ export interface NodeOptions {
   readonly tags?: Values;
 }
 
-interface OpenRun {
-  readonly plan: KnownPlan;
-  readonly processors: readonly string[];
-  readonly pipelineId: string;
+interface OpenLaunch {
   readonly file: LineFile;
 }
 
-const openRunsMax = 10_000;
+interface OpenRun extends OpenLaunch {
+  readonly plan: KnownPlan;
+  readonly processors: readonly string[];
+  readonly pipelineId: string;
+}
+
+/** Of runs, and of launches: those that never end must not hold files forever. */
+const openMax = 10_000;
 const pathDefault = "trace.jsonl";
 // The page counts sequence numbers per emitting process, so all writers of this one share them.
 let lastSeq = 0;
@@ -131,7 +135,7 @@ export class TraceWriter {
   private readonly detail: Detail;
   private readonly flushesEach: boolean;
   private readonly runs = new Map<string, OpenRun>();
-  private readonly launches = new Map<string, LineFile>();
+  private readonly launches = new Map<string, OpenLaunch>();
   private readonly shared: LineFile;
   private readonly stopWatching: () => void;
   private lostInClosed = 0;
@@ -178,7 +182,7 @@ export class TraceWriter {
       plannedRuns: plannedRunCount ?? totalRuns,
     };
     const file = this.fileOf(`runspace-${id}.trace.jsonl`);
-    this.launches.set(keyOf(launch), file);
+    this.open(this.launches, keyOf(launch), { file });
     this.writeLifecycle(file, "run_space_start", id, {
       run_space_spec_id: specId,
       run_space_inputs_id: inputsId,
@@ -195,7 +199,7 @@ export class TraceWriter {
 
   runSpaceEnd(launch: Launch, summary: Values = {}): void {
     this.try("runSpaceEnd", () => {
-      const file = this.launches.get(keyOf(launch)) ?? this.fileOf(`runspace-${launch.id}.trace.jsonl`);
+      const file = this.launches.get(keyOf(launch))?.file ?? this.fileOf(`runspace-${launch.id}.trace.jsonl`);
       this.writeLifecycle(file, "run_space_end", launch.id, {
         run_space_launch_id: launch.id,
         run_space_attempt: launch.attempt,
@@ -221,8 +225,7 @@ export class TraceWriter {
     const pipelineId = options.pipelineId ?? plan.pipelineId;
     const file = this.fileOf(`${id}.ser.jsonl`);
     const processors = options.plan.nodes.map((node) => node.processor);
-    this.runs.set(id, { plan, processors, pipelineId, file });
-    if (this.runs.size > openRunsMax) this.forgetOldestRun();
+    this.open(this.runs, id, { plan, processors, pipelineId, file });
     this.writeLifecycle(file, "pipeline_start", id, {
       pipeline_id: pipelineId,
       pipeline_spec_canonical: plan.spec,
@@ -363,15 +366,21 @@ export class TraceWriter {
     this.lostInClosed += file.lost;
   }
 
-  private forgetOldestRun(): void {
-    const [id, { file }] = this.runs.entries().next().value as [string, OpenRun];
-    this.runs.delete(id);
+  /** The one that was open under the same key, if any, is let go, and so is the oldest of too many. */
+  private open<T extends OpenLaunch>(opened: Map<string, T>, key: string, entry: T): void {
+    const before = opened.get(key);
+    opened.delete(key);
+    if (before !== undefined) this.release(before.file);
+    opened.set(key, entry);
+    if (opened.size <= openMax) return;
+    const [oldest, { file }] = opened.entries().next().value as [string, T];
+    opened.delete(oldest);
     this.release(file);
   }
 
   private allFiles(): LineFile[] {
-    const open = [...this.runs.values()].map((run) => run.file);
-    return [...new Set([this.shared, ...open, ...this.launches.values()])];
+    const open = [...this.runs.values(), ...this.launches.values()].map(({ file }) => file);
+    return [...new Set([this.shared, ...open])];
   }
 }
 

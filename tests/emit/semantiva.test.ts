@@ -344,3 +344,17 @@ describe("files", () => {
     expect(said).toMatchObject({ code: 0, stderr: "tributary: cannot write traces to /proc/none (ENOENT)\n" });
   });
 });
+
+it("keeps the records of a run and a launch that are started again under the same id before they ended", () => {
+  const path = makeFolder();
+  const launch = { spec: {}, combineMode: "combinatorial", totalRuns: 1, launchId: "l" } as const;
+  using trace = createTraceWriter({ path });
+  for (let start = 0; start < 2; start++) {
+    trace.runSpaceStart(launch);
+    trace.pipelineStart({ plan, runId: "r" });
+  }
+  trace.close();
+  const records = readAll(path);
+  expect(ofType(records, "pipeline_start")).toHaveLength(2);
+  expect(ofType(records, "run_space_start")).toHaveLength(2);
+});
