@@ -132,7 +132,7 @@ export function startRun(given?: RunOptions): Run {
     },
     onExit: (code) => run.exitNow(toEnd(code)),
     onError: (error) => run.endNow({ error }),
-    onSignal: (signal) => run.end({ status: "killed", error: { type: "Signal", message: signal }, timeoutMs: 800 }),
+    onSignal: (signal) => run.endSoon({ status: "killed", error: { type: "Signal", message: signal } }),
   });
   return run;
 }

@@ -201,3 +201,25 @@ describe("a mistake in the settings is said once and counted", () => {
     ]);
   });
 });
+
+describe("a run whose end waits for the checksum of a file", () => {
+  const hashing = `${sdk} import { truncateSync, writeFileSync } from "node:fs";
+    writeFileSync("large", "");
+    truncateSync("large", 2_000_000_000);
+    const run = startRun(${quick});
+    void run.artifact("large");
+    void run.end({ status: "killed" });`;
+
+  it("still ends when the process exits", async () => {
+    const collector = await startCollector();
+    await startProgram(makeFolder(), `${hashing} setTimeout(() => process.exit(0), 20);`, to(collector.port)).ended;
+    expect(collector.events.find((event) => event.t === "run_end")?.p).toMatchObject({ status: "killed" });
+  });
+
+  it("keeps its events in the spool when a signal ends the process and no collector is there", async () => {
+    const folder = makeFolder();
+    const program = `${hashing} setTimeout(() => process.kill(process.pid, "SIGTERM"), 20);`;
+    expect((await startProgram(folder, program, to(9)).ended).signal).toBe("SIGTERM");
+    expect(readSpool(folder).map((event) => event.t)).toContain("run_end");
+  });
+});

@@ -97,6 +97,9 @@ interface RunParts {
 }
 
 const endTimeoutMs = 5000;
+/** A signal leaves a second until the process ends: so long for checksums, and for the collector. */
+const signalHashMs = 200;
+const signalDrainMs = 800;
 const answerWaitMs = 50;
 const encoder = new TextEncoder();
 
@@ -112,6 +115,10 @@ export class Run {
   private controlSeq = 0;
   private late = 0;
   private ending: Promise<void> | null = null;
+  /** What `end` was given. */
+  private endOptions: EndOptions | null = null;
+  /** Resolves when nothing may be waited for any more before the run ends. */
+  private readonly hurry = Promise.withResolvers<void>();
   private isEnded = false;
 
   constructor(parts: RunParts, startJson: string) {
@@ -191,7 +198,8 @@ export class Run {
 
   /** Ends the run and waits until everything has arrived, at most `timeoutMs`. Never rejects. */
   end(options?: EndOptions): Promise<void> {
-    this.ending ??= this.finish(readOptions(options));
+    this.endOptions ??= readOptions(options);
+    this.ending ??= this.finish(this.endOptions);
     return this.ending;
   }
 
@@ -209,10 +217,21 @@ export class Run {
     return this.end();
   }
 
-  /** For the end of the process: no time for anything but one write. */
+  /** For the end of the process: no time for anything but one write. `options` count if `end` was not called before. */
   endNow(options: EndOptions): void {
-    if (this.ending === null) this.emitEnd(options);
+    this.emitEnd(this.endOptions ?? options);
+    this.hurry.resolve();
     this.parts.link.flush();
+  }
+
+  /** For a signal: what has not arrived shortly before the process ends is put on disk. */
+  async endSoon(options: EndOptions): Promise<void> {
+    const timers = [
+      setTimeout(() => this.endNow(options), signalHashMs),
+      setTimeout(() => this.parts.remains.keep(), signalDrainMs),
+    ];
+    await this.end({ ...options, timeoutMs: signalDrainMs });
+    for (const timer of timers) clearTimeout(timer);
   }
 
   /** For the exit of the process: what has not arrived gets a last try, then a place on disk. Blocks a moment. */
@@ -249,7 +268,7 @@ export class Run {
 
   private async finish(options: EndOptions): Promise<void> {
     const { link, remains, onEnd } = this.parts;
-    if (this.unhashed.size > 0) await Promise.all(this.unhashed);
+    if (this.unhashed.size > 0) await Promise.race([Promise.all(this.unhashed), this.hurry.promise]);
     this.emitEnd(options);
     // The command that ends the run gets its answer, unless its handler itself waits for the end.
     await Promise.race([this.steering.settled(), new Promise((done) => setTimeout(done, answerWaitMs))]);
