@@ -174,20 +174,15 @@ export class TraceWriter {
     const specId = toPlanId(toTraceObject(options.spec));
     const inputsId = toInputsId(specId, inputs);
     const id = toLaunchId({ planId: specId, inputsId, idempotencyKey, launchId });
-    const launch: Launch = {
-      id,
-      attempt: options.attempt ?? 1,
-      specId,
-      inputsId,
-      plannedRuns: plannedRunCount ?? totalRuns,
-    };
+    const attempt = options.attempt ?? 1;
+    const launch: Launch = { id, attempt, specId, inputsId, plannedRuns: plannedRunCount ?? totalRuns };
     const file = this.fileOf(`runspace-${id}.trace.jsonl`);
     this.open(this.launches, keyOf(launch), { file });
     this.writeLifecycle(file, "run_space_start", id, {
       run_space_spec_id: specId,
       run_space_inputs_id: inputsId,
       run_space_launch_id: id,
-      run_space_attempt: launch.attempt,
+      run_space_attempt: attempt,
       run_space_combine_mode: combineMode,
       run_space_total_runs: totalRuns,
       run_space_max_runs_limit: maxRunsLimit,

@@ -25,6 +25,8 @@ const chunkBytesMax = 64 * 1024;
 const chunkWaitMs = 20;
 const controlFramesMax = 1000;
 const firstWaitMs = 100;
+/** A connection that lasts this long, or on which the collector speaks, ends a series of failures. */
+const steadyMs = 5000;
 const quietAfterMs = 1000;
 const resendAfterMs = 2000;
 const stuckLookMs = 250;
@@ -46,6 +48,7 @@ export class Link {
   private wasOpen = false;
   private hasHeard = false;
   private failures = 0;
+  private openedAtMs = 0;
   private hasProblem = false;
   private control: Uint8Array[] = [];
   /** Events of the chunk that was gathered last. */
@@ -213,7 +216,7 @@ export class Link {
     const { outbox, greeting } = this.options;
     this.isOpen = true;
     this.hasProblem = false;
-    this.failures = 0;
+    this.openedAtMs = performance.now();
     if (greeting !== null) this.transport?.write(greeting);
     // The collector answers only those who ask, and the question stands in run_start.
     if (this.wasOpen && this.runStart !== null) this.transport?.write(this.runStart);
@@ -223,6 +226,7 @@ export class Link {
   }
 
   private lose(problem: string | undefined): void {
+    if (this.isOpen && performance.now() - this.openedAtMs > steadyMs) this.failures = 0;
     this.isOpen = false;
     this.hasProblem = problem !== undefined && !this.isDone;
     if (problem !== undefined && this.hasProblem) this.options.onProblem?.(problem);
@@ -259,6 +263,7 @@ export class Link {
 
   private hear(chunk: Uint8Array): void {
     const { framer } = this;
+    this.failures = 0;
     framer.push(chunk);
     for (let step = framer.next(); step !== "wait" && step !== "end"; step = framer.next()) {
       if (step !== "frame") continue;
