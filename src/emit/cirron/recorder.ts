@@ -46,7 +46,7 @@ export interface RecorderCounts {
   readonly spans: number;
   readonly snapshots: number;
   readonly batches: number;
-  /** Records that found no room before profile() was called. */
+  /** Records that found no room before profile() was called, or whose batch could not be made. */
   readonly dropped: number;
   /** What the SDK itself cost this program so far, in milliseconds (calls are sampled, flushes measured). */
   readonly overheadMs: number;
@@ -167,6 +167,7 @@ export class Recorder implements SpanOwner {
     if (spans.length === 0 && snapshots.length === 0 && marks.count === 0) return;
     this.spans = [];
     this.snapshots = [];
+    const records = spans.length + snapshots.length + marks.count;
     try {
       const head = { sdkVersion: this.sdkVersion, batchId: createBatchId(), createdNs: formatNs(started) };
       const { out } = this;
@@ -184,7 +185,7 @@ export class Recorder implements SpanOwner {
       this.batchTotal++;
       followWallClock();
     } catch {
-      this.dropTotal += spans.length + snapshots.length;
+      this.dropTotal += records;
       marks.clear();
     }
     this.flushNs += nowNs() - started;
