@@ -72,3 +72,15 @@ describe("a pickle that is a program", () => {
     expect(() => readPickle(bytes("58ffffffff2e"))).toThrow(PickleRefused);
   });
 });
+
+test("reads whole numbers of any length in time", () => {
+  const bytesOfNumber = 400_000;
+  const long4 = Buffer.alloc(5 + bytesOfNumber + 1, 0xff);
+  long4[0] = 139;
+  long4.writeUInt32LE(bytesOfNumber, 1);
+  long4[4 + bytesOfNumber] = 0x7f;
+  long4[5 + bytesOfNumber] = 0x2e;
+  expect(readPickle(long4)).toBe(2n ** BigInt(8 * bytesOfNumber - 1) - 1n);
+  expect(readPickle(ascii("\x8a\x00."))).toBe(0);
+  expect(readPickle(ascii("\x8a\x02\x00\x80."))).toBe(-32768);
+});

@@ -142,11 +142,9 @@ class PickleReader {
 
   /** Little-endian, two's complement. */
   long(length: number): number | bigint {
-    const bytes = this.take(length);
-    let value = 0n;
-    for (const [at, byte] of bytes.entries()) value |= BigInt(byte) << BigInt(8 * at);
-    const signed = length === 0 ? 0n : BigInt.asIntN(8 * length, value);
-    return Number.isSafeInteger(Number(signed)) ? Number(signed) : signed;
+    const hex = Buffer.from(this.take(length)).reverse().toString("hex");
+    const value = BigInt.asIntN(8 * length, BigInt(`0x0${hex}`));
+    return Number.isSafeInteger(Number(value)) ? Number(value) : value;
   }
 
   line(): string {
