@@ -23,8 +23,8 @@ const membersField = 19_000;
 export const depthMax = 100;
 
 /**
- * No real record has more values: collectors send at most some thousand points of one metric at once. Most values become
- * objects, which without a limit could take all memory.
+ * No real record has more values: collectors send at most some thousand points of one metric at once. Values become objects
+ * or items of lists, which without a limit could take all memory.
  */
 export const recordValuesMax = 500_000;
 
@@ -40,10 +40,11 @@ export function decodeMessage(type: MessageType, bytes: Uint8Array) {
 
 class MessageReader extends ProtoReader {
   isExact = true;
-  private messages = 0;
+  /** Messages, and scalars in lists. */
+  private values = 0;
 
   read(type: MessageType, end: number, into: Message, depth: number): Message | null {
-    if (depth > depthMax || ++this.messages > recordValuesMax) return null;
+    if (depth > depthMax || ++this.values > recordValuesMax) return null;
     while (this.next(end)) {
       const { start, to } = this;
       const field = type.byNumber.get(this.field);
@@ -76,9 +77,15 @@ class MessageReader extends ProtoReader {
     const wire = wireOf(field.type);
     if (field.isList && wire !== wireType.bytes && this.wire === wireType.bytes)
       return this.takePacked(field.type, field, into);
-    if (this.wire !== wire) return false;
+    if (this.wire !== wire || (field.isList && this.isTooMuch())) return false;
     set(type, field, into, this.scalar(field.type));
     return true;
+  }
+
+  /** To be asked for each value of a list; sets `bad` when there are too many. */
+  private isTooMuch(): boolean {
+    this.bad = ++this.values > recordValuesMax;
+    return this.bad;
   }
 
   private takePacked(type: ScalarType, field: Field, into: Message): boolean {
@@ -87,6 +94,7 @@ class MessageReader extends ProtoReader {
     const list = (into[field.name] as FieldValue[] | undefined) ?? [];
     for (let at = this.from; at < to; ) {
       this.from = at;
+      if (this.isTooMuch()) return false;
       if (isVarint) {
         this.pos = at;
         if (!this.bareVarint(to)) return false;

@@ -83,3 +83,16 @@ it.each(["traces", "logs", "metrics"] as const)(
     });
   },
 );
+
+it.each([
+  ["packed", field(2, Buffer.alloc(recordValuesMax + 1))],
+  ["one by one", Buffer.alloc(2 * recordValuesMax + 2, Uint8Array.of(0x10, 0))],
+])("makes nothing of a point with more buckets than anybody sends, %s", (_, buckets) => {
+  // Number 8 of a point of an exponential histogram, which is number 10 of a metric.
+  const record = field(10, field(1, field(8, buckets)));
+  const decoded = decodeExport("metrics", field(1, field(2, field(2, record))), { roleOf });
+  expect(decoded).toMatchObject({
+    ok: true,
+    request: { rejected: 1, faults: [{ detail: expect.stringContaining("too many values") }] },
+  });
+});
