@@ -41,9 +41,11 @@ export interface Origin extends Sender {
   readonly scopeName: string;
 }
 
-/** Origins of live processes are few; a sender that makes up a new one for every request only loses the memory. */
+/** Live processes have few origins. A sender that makes up new or large ones only has them read again. */
 const keptMax = 1000;
+const keptCharsMax = 16 * 1024 * 1024;
 let kept = new Map<string, Origin>();
+let keptChars = 0;
 
 /** Null when the resource or the scope is not a message. */
 export function readOrigin(bytes: OriginBytes): Origin | null {
@@ -53,7 +55,11 @@ export function readOrigin(bytes: OriginBytes): Origin | null {
   if (known !== undefined) return known;
   const made = makeOrigin(bytes);
   if (made === null) return null;
-  if (kept.size >= keptMax) kept = new Map();
+  keptChars += key.length + made.payload.length;
+  if (kept.size >= keptMax || keptChars > keptCharsMax) {
+    kept = new Map();
+    keptChars = key.length + made.payload.length;
+  }
   kept.set(key, made);
   return made;
 }
