@@ -203,8 +203,7 @@ export class Sequencer {
       try {
         if (this.applyAtOnce(entry)) return;
       } catch (error) {
-        const failure = toFailure(error);
-        void this.startCatchUp(() => this.mend(entry, failure.cause));
+        void this.startCatchUp(async () => this.mend(entry, toFailure(error).cause));
         return;
       }
     }
