@@ -10,24 +10,28 @@ function input(text: string): Input {
   return { ...arrival, kind: "cirron_batch", body: new TextEncoder().encode(text) };
 }
 
-test("lets others have their turns while it applies what one sync made durable", async () => {
-  const dir = makeFolder();
-  const journal = await createJournal({ dir });
-  const seen: string[] = [];
-  const decoded = { prepare: () => null, apply: () => nothingApplied };
-  const slow: Applier = {
+const decoded = { prepare: () => null, apply: () => nothingApplied };
+const sink = { add: () => undefined, hasRoom: () => true, room: async () => undefined };
+
+function applierOf(apply: Applier["apply"]): Applier {
+  return {
     decode: () => decoded,
     decodeAgain: () => decoded,
     prepare: () => null,
     applyInTurns: () => Promise.reject(new Error("no input here takes long")),
-    apply(_, { body }) {
-      const untilMs = performance.now() + 10;
-      while (performance.now() < untilMs);
-      seen.push(new TextDecoder().decode(body));
-      return nothingApplied;
-    },
+    apply,
   };
-  const sink = { add: () => undefined, hasRoom: () => true, room: async () => undefined };
+}
+
+test("lets others have their turns while it applies what one sync made durable", async () => {
+  const journal = await createJournal({ dir: makeFolder() });
+  const seen: string[] = [];
+  const slow = applierOf((_, { body }) => {
+    const untilMs = performance.now() + 10;
+    while (performance.now() < untilMs);
+    seen.push(new TextDecoder().decode(body));
+    return nothingApplied;
+  });
   const onFatal = (cause: unknown): void => {
     throw cause;
   };
@@ -48,5 +52,21 @@ test("lets others have their turns while it applies what one sync made durable",
   expect(seen).toEqual(texts);
   expect(sequencer.backlogBytes).toBe(0);
   expect(seenByOthers.size).toBeGreaterThan(5);
+  await journal.close();
+});
+
+test("ends the server when what was applied cannot be passed on: it would never be stored", async () => {
+  const journal = await createJournal({ dir: makeFolder() });
+  const bug = new Error("a bug");
+  const onApplied = (): void => {
+    throw bug;
+  };
+  const { promise: fatal, resolve: onFatal } = Promise.withResolvers<unknown>();
+  const hooks = { onApplied, onFailed: () => Promise.resolve(null), onFatal };
+  const applier = applierOf(() => nothingApplied);
+  const sequencer = new Sequencer(journal, sink, applier, { applied: 0, durable: 0 }, hooks);
+  // An input of this kind is passed on alone, in the turn in which it is applied.
+  sequencer.submit({ ...input("alone"), kind: "refused" });
+  expect(await fatal).toBe(bug);
   await journal.close();
 });

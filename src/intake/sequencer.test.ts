@@ -133,26 +133,6 @@ test("applies inputs in the order of the journal and answers with their counts",
   ]);
 });
 
-test("ends the server when what was applied cannot be passed on: it would never be stored", async () => {
-  const fatal = Promise.withResolvers<unknown>();
-  const bug = new Error("a bug");
-  const sequencer = new Sequencer(
-    journal,
-    sink(),
-    recorder().applier,
-    { applied: 0, durable: 0 },
-    {
-      ...hooks,
-      onApplied: () => {
-        throw bug;
-      },
-      onFatal: fatal.resolve,
-    },
-  );
-  await started(sequencer.submit({ ...input("alone"), kind: "refused" })).durable.catch(() => undefined);
-  expect(await fatal.promise).toBe(bug);
-});
-
 test("accepts while the store has no room, and applies from the journal once there is", async () => {
   const { seen, applier } = recorder();
   let room = false;
