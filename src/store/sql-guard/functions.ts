@@ -210,6 +210,9 @@ const scalarNames = toSet(scalars);
 const aggregateNames = toSet(aggregates);
 const typeNames = toSet(types);
 
+/** Table functions, beside the views of one run, that make rows out of nothing. */
+export const tableFunctions: ReadonlySet<string> = toSet("numbers zeros generate_series generateseries");
+
 /** What may follow an aggregate's name: `sumIf`, `quantileOrNull`, `maxForEachIf`. */
 const combinators: readonly string[] = [
   "ordefault",

@@ -5,7 +5,7 @@
 // It does not understand SQL. It lets through one SELECT made of names, literals and operators in which every
 // function and every table is on a list, and refuses what it is not sure of.
 
-import { isAllowedFunction } from "./functions.ts";
+import { isAllowedFunction, tableFunctions } from "./functions.ts";
 import { type SqlRefusal, type Token, toTokens } from "./tokens.ts";
 
 export interface GuardOptions {
@@ -46,9 +46,6 @@ const endOfTables: ReadonlySet<string> = new Set(
     " ",
   ),
 );
-
-/** Table functions, beside the views of one run, that make rows out of nothing. */
-const tableFunctions: ReadonlySet<string> = new Set(["numbers", "zeros", "generate_series", "generateseries"]);
 
 /** Functions whose first argument, when it is not the only one, is a function; a name alone stands for one. */
 const takesFunction =
