@@ -13,20 +13,22 @@ function formatParam(value: ParamValue): string {
 /** Longer lists go into the text of the query: an address has a limit of about a megabyte. */
 const addressCharsMax = 16_384;
 
-/** The text of a query and what is left to be sent beside it. A long list is written as a literal of its type. */
-export function placeParams(sql: string, params: Readonly<Record<string, ParamValue>>) {
+/** The query, with each long list written as a literal of its type, and the values that are sent beside it. */
+export function placeParams(query: string, params: Readonly<Record<string, ParamValue>>) {
   const beside = new Map<string, string>();
-  let text = sql;
+  const long = new Map<string, string>();
   for (const [name, value] of Object.entries(params)) {
     const formatted = formatParam(value);
-    if (typeof value !== "object" || value === null || formatted.length <= addressCharsMax) beside.set(name, formatted);
-    else
-      text = text.replace(
-        new RegExp(`\\{\\s*${name}\\s*:([^}]+)\\}`, "g"),
-        (_, type) => `CAST(${formatted}, '${type}')`,
-      );
+    const isLong = Array.isArray(value) && formatted.length > addressCharsMax;
+    (isLong ? long : beside).set(name, formatted);
   }
-  return { sql: text, beside };
+  if (long.size === 0) return { sql: query, beside };
+  // All of them at once: a text in one list may look like the place of another.
+  const sql = query.replace(/\{\s*(\w+)\s*:\s*([^}]+)\}/g, (place, name: string, type: string) => {
+    const formatted = long.get(name);
+    return formatted === undefined ? place : `CAST(${formatted}, '${type}')`;
+  });
+  return { sql, beside };
 }
 
 function formatItem(value: ParamValue): string {

@@ -1,0 +1,15 @@
+import { expect, it } from "vitest";
+import { placeParams } from "./params.ts";
+
+it("writes a long list into the query as a literal, and leaves its texts as they are", () => {
+  const long = Array.from({ length: 2000 }, (_, at) => `name of number ${at}`);
+  // What looks like another parameter is a run's name.
+  const groups = [...long, "{keys:Array(String)}", "it's {groups:Array(String)}"];
+  const sql = "SELECT 1 WHERE g IN {groups:Array(String)} AND k IN {keys: Array(String)} AND s = {step:Int64}";
+  const placed = placeParams(sql, { groups, keys: long, step: 7n });
+  const literal = (texts: readonly string[]) =>
+    `CAST([${texts.map((text) => `'${text.replace("'", "\\'")}'`).join(",")}], 'Array(String)')`;
+  const where = `g IN ${literal(groups)} AND k IN ${literal(long)} AND s = {step:Int64}`;
+  expect(placed.sql).toBe(`SELECT 1 WHERE ${where}`);
+  expect([...placed.beside]).toEqual([["step", "7"]]);
+});
