@@ -168,6 +168,8 @@ export class Sequencer {
       },
     );
     durable.catch(applied.reject);
+    // A caller may wait for the disk alone.
+    applied.promise.catch(() => undefined);
     return { durable, applied: applied.promise };
   }
 

@@ -52,14 +52,12 @@ export function createHttpIntake(collector: Collector, desk: Pick<Control, "hear
           break;
         }
         if (onApplied !== null) applying.push(submitted.applied);
-        // Whoever waits for it learns of its failure, after those before it.
-        submitted.applied.catch(ignore);
         flying.push(answerWhen === "applied" ? submitted.applied : submitted.durable);
         while (flying.length >= flyingMax) land(await (flying.shift() as (typeof flying)[number]));
       }
       onSent?.();
       for (const receipt of flying) land(await receipt);
-      if (onApplied !== null && busy === undefined) void Promise.all(applying).then(onApplied, ignore);
+      if (onApplied !== null && busy === undefined) void Promise.all(applying).then(onApplied, () => undefined);
       return busy ?? { ...total, faults };
     },
     queryable: (position) => collector.queryable(position),
@@ -70,5 +68,3 @@ export function createHttpIntake(collector: Collector, desk: Pick<Control, "hear
     backlogBytes: () => collector.sequencer.backlogBytes,
   };
 }
-
-function ignore(): void {}

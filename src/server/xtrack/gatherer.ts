@@ -33,9 +33,6 @@ export const smallPieceBytes: number = 4 * 1024;
 /** A record of this size does not wait for the one before it. */
 const recordBytesMax = 256 * 1024;
 
-/** Outside of the class: a function made there would keep the record and its columns until it is applied. */
-function ignore(): void {}
-
 export class Gatherer implements RecordHolder {
   readonly isPatient = false;
   heldBytes = 0;
@@ -110,7 +107,6 @@ export class Gatherer implements RecordHolder {
   private submit(sent: Sent, submitted: Submitted): boolean {
     if (typeof submitted === "string") return false;
     this.flying++;
-    submitted.applied.catch(ignore);
     submitted.durable.then(
       () => this.land(sent.landings),
       () => {

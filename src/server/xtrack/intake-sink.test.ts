@@ -26,6 +26,7 @@ function createLog() {
       const durable = Promise.withResolvers<number>();
       const applied = Promise.withResolvers<Receipt>();
       durable.promise.catch(applied.reject);
+      applied.promise.catch(() => undefined);
       flying.push({ resolve: () => durable.resolve(inputs.length), reject: () => durable.reject(new Error("disk")) });
       return { durable: durable.promise, applied: applied.promise };
     },

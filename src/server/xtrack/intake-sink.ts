@@ -172,7 +172,6 @@ export class IntakeSink {
         this.losses.putBack(told);
         return;
       }
-      submitted.applied.catch(() => undefined);
       submitted.durable.catch(() => {
         this.losses.putBack(told);
         this.wake();
