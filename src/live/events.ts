@@ -86,12 +86,12 @@ function runOfRow(entry: LiveEntry, { group_key, run_id, deleted_ns }: StateRow<
   return deleted_ns > 0n ? run_id : (entry.runOf(group_key) ?? run_id);
 }
 
-/** The rows of one run, as a subscriber of that run gets them. `earlier`: batches before this one, newest first. */
+/** The rows of one run, as a subscriber of that run gets them. `earlier` gives the batches before this one, newest first. */
 export function rowEvents(
   entry: LiveEntry,
   run: string,
   collector: string,
-  earlier: readonly Batch[] = [],
+  earlier: () => readonly Batch[],
 ): LiveData[] {
   const events: LiveData[] = [];
   for (const part of entry.batch.parts) {
@@ -119,7 +119,7 @@ function toMetricColumns(
   metrics: Rows<"metrics">,
   rows: readonly number[],
   run: string,
-  [batch, earlier]: readonly [Batch, readonly Batch[]],
+  [batch, earlier]: readonly [Batch, () => readonly Batch[]],
 ): LiveEvent<"metrics">["data"] {
   const places = rows.map(toPlaceOf(metrics, batch, earlier));
   return {
@@ -135,13 +135,17 @@ function toMetricColumns(
 }
 
 /** The point's own worker, step and epoch; a mark without them takes those of its spans. */
-function toPlaceOf(metrics: Rows<"metrics">, batch: Batch, earlier: readonly Batch[]): (row: number) => MarkPlace {
+function toPlaceOf(
+  metrics: Rows<"metrics">,
+  batch: Batch,
+  earlier: () => readonly Batch[],
+): (row: number) => MarkPlace {
   let placeOfMark: ReturnType<typeof createMarkPlaces> | null = null;
   return (row) => {
     const step = metrics.step.isNull(row) ? null : metrics.step.inner.at(row);
     const epoch = metrics.epoch.isNull(row) ? null : metrics.epoch.inner.at(row);
     if (!hasTrait(metrics.source.at(row), "sessions")) return { worker: metrics.worker.at(row), step, epoch };
-    placeOfMark ??= createMarkPlaces(batch, earlier);
+    placeOfMark ??= createMarkPlaces([batch, ...earlier()]);
     const place = placeOfMark(metrics.group_key.at(row), metrics.span_id.at(row));
     return { worker: place.worker, step: step ?? place.step, epoch: epoch ?? place.epoch };
   };
@@ -192,15 +196,15 @@ const levels = 4;
 /** Kept as long as the batch; made only for batches that somebody watches. */
 const indexes = new WeakMap<Batch, ReadonlyMap<string, FoundSpan>>();
 
-/** Gives the place of a mark by its group and the id of its span. `earlier` are batches before this one, newest first. */
-function createMarkPlaces(batch: Batch, earlier: readonly Batch[]): (groupKey: string, spanId: string) => MarkPlace {
+/** Gives the place of a mark by its group and the id of its span. The batches are the newest first. */
+function createMarkPlaces(batches: readonly Batch[]): (groupKey: string, spanId: string) => MarkPlace {
   const ranks = new Map<string, number>();
   // The newest entry of a group counts.
-  for (const { state } of [batch, ...earlier].reverse())
+  for (const { state } of batches.toReversed())
     for (const change of state) if (change.table === "groups") ranks.set(change.row.group_key, change.row.rank);
   const find = (spanId: string): FoundSpan | undefined => {
-    for (const one of [batch, ...earlier]) {
-      const found = indexOf(one).get(spanId);
+    for (const batch of batches) {
+      const found = indexOf(batch).get(spanId);
       if (found !== undefined) return found;
     }
     return undefined;

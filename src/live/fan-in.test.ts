@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { LiveEntry } from "./events.ts";
 import { type FeedPort, type FeedSink, LiveFanIn } from "./fan-in.ts";
 import { LiveHub, type LiveInterest, type LiveMessage } from "./hub.ts";
@@ -96,13 +96,24 @@ test("a feed that lost a message is opened again from the last one seen", () => 
 });
 
 test("a subscriber that does not keep up is told which range of which collector it missed", () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const { b, fanIn } = createPair();
   const { messages, state } = watch(fanIn, null);
-  state.backlog = 5 * 1024 * 1024;
-  for (const position of [11, 12]) b.publish(entry(position, "y"));
-  state.backlog = 0;
+  const skipped = () => messages.filter(({ name }) => name === "skipped").map(({ data }) => data);
+  const fallBehind = (position: number): void => {
+    state.backlog = 5 * 1024 * 1024;
+    b.publish(entry(position, "y"));
+    b.publish(entry(position + 1, "y"));
+    state.backlog = 0;
+  };
+  fallBehind(11);
   b.publish(entry(13, "y"));
-  expect(messages.find(({ name }) => name === "skipped")?.data).toMatchObject({ from: "b-11", to: "b-12" });
+  expect(skipped()).toMatchObject([{ from: "b-11", to: "b-12" }]);
+  fallBehind(14);
+  vi.advanceTimersByTime(2000);
+  expect(skipped().slice(1)).toMatchObject([{ from: "b-14", to: "b-15" }]);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("nothing comes after it is closed", () => {

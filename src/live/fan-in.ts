@@ -3,7 +3,16 @@
 // where it ended, or says what it skipped.
 
 import { formatPosition, formatPositions, parsePositions } from "#model/positions.ts";
-import type { LiveHub, LiveInterest, LiveMessage, LiveSink, Subscription } from "./hub.ts";
+import {
+  backlogBytesMax,
+  didNotKeepUp,
+  type LiveHub,
+  type LiveInterest,
+  type LiveMessage,
+  type LiveSink,
+  lookMs,
+  type Subscription,
+} from "./hub.ts";
 
 export interface LivePeer {
   readonly id: string;
@@ -23,9 +32,6 @@ export interface FeedSink {
   /** Messages were lost: the feed has to be opened again. */
   broken(): void;
 }
-
-/** The backlog of a subscriber beyond which events of other collectors are left out. */
-const backlogBytesMax = 4 * 1024 * 1024;
 
 export class LiveFanIn {
   private readonly hub: LiveHub;
@@ -66,6 +72,7 @@ class Subscriber {
   private readonly feeds = new Map<string, Subscription>();
   /** Per collector, the first position that was left out because the backlog was full. */
   private readonly skippedFrom = new Map<string, number>();
+  private looking: NodeJS.Timeout | undefined;
   private readonly own: Subscription;
 
   constructor(interest: LiveInterest, sink: LiveSink, hub: LiveHub, port: FeedPort) {
@@ -116,6 +123,7 @@ class Subscriber {
   }
 
   close(): void {
+    clearInterval(this.looking);
     this.own.close();
     for (const feed of this.feeds.values()) feed.close();
     this.feeds.clear();
@@ -127,14 +135,20 @@ class Subscriber {
     if (this.sink.backlogBytes() > backlogBytesMax) {
       if (!this.skippedFrom.has(id)) this.skippedFrom.set(id, (this.positions.get(id) ?? 0) + 1);
       for (const message of news) this.note(id, message.id);
+      this.looking ??= setInterval(() => this.look(), lookMs).unref();
       return;
     }
-    const from = this.skippedFrom.get(id);
-    if (from !== undefined) {
-      this.skippedFrom.delete(id);
-      this.tellSkipped(id, "This subscriber did not keep up.", from);
-    }
+    this.look();
     this.sink.send(news.map((message) => this.stamp(id, message)));
+  }
+
+  /** Tells a subscriber that has caught up what it missed. */
+  private look(): void {
+    if (this.sink.backlogBytes() > backlogBytesMax) return;
+    clearInterval(this.looking);
+    this.looking = undefined;
+    for (const [id, from] of this.skippedFrom) this.tellSkipped(id, didNotKeepUp, from);
+    this.skippedFrom.clear();
   }
 
   private tellSkipped(id: string, reason: string, from = this.positions.get(id) ?? 0): void {

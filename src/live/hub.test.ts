@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createRows } from "#model/tables.ts";
 import type { LiveEntry } from "./events.ts";
 import { LiveHub, type LiveMessage } from "./hub.ts";
@@ -132,6 +132,22 @@ test("a subscriber that does not keep up costs nothing and is told what it misse
   hub.publish(metricEntry(3, "a", 3));
   expect(messages[1]).toMatchObject({ name: "skipped", data: { from: "c1-1", to: "c1-2" } });
   expect(names(messages.slice(2))).toEqual(["changed c1-3"]);
+});
+
+test("tells a subscriber that has caught up what it missed, although nothing more comes", () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const hub = new LiveHub("c1", 0);
+  const { messages, sink, state } = watcher();
+  hub.subscribe({ workspace: "default", runs: [], after: null }, sink);
+  state.backlog = 1e9;
+  for (const position of [1, 2]) hub.publish(metricEntry(position, "a", 1));
+  vi.advanceTimersByTime(2000);
+  expect(messages).toHaveLength(1);
+  state.backlog = 0;
+  vi.advanceTimersByTime(2000);
+  expect(messages.slice(1)).toMatchObject([{ id: "c1-2", name: "skipped", data: { from: "c1-1", to: "c1-2" } }]);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("tells a run that is new, one that changed and one that was deleted", () => {

@@ -51,7 +51,9 @@ const keptShareMin = 1 / 4;
 const keptMs = 10_000;
 /** The columns of one table take this much even for a single row, so entries of one event each add up quickly. */
 const partBytes = 4096;
-const backlogBytesMax = 4 * 1024 * 1024;
+export const backlogBytesMax: number = 4 * 1024 * 1024;
+/** How often subscribers are looked at that were left out: if nothing more is published, nothing else would tell them. */
+export const lookMs = 500;
 /** Clients send a batch every few seconds. Marks of a step that spans more batches than this have no step number. */
 const spanBatchesMax = 32;
 
@@ -60,6 +62,7 @@ export class LiveHub {
   private readonly kept: KeptEntry[] = [];
   private keptBytes = 0;
   private readonly subscribers = new Set<Subscriber>();
+  private looking: NodeJS.Timeout | undefined;
   private position: number;
   private readonly runs: KnownRuns;
   private readonly keptBytesMax: number;
@@ -190,19 +193,11 @@ export class LiveHub {
     if (interest.workspace !== entry.workspace) return;
     if (sink.backlogBytes() > backlogBytesMax) {
       subscriber.skippedFrom ??= entry.batch.first;
+      this.looking ??= setInterval(() => this.look(), lookMs).unref();
       return;
     }
     const id = this.idOf(entry.position);
-    const messages: LiveMessage[] = [];
-    if (subscriber.skippedFrom !== null) {
-      const data = {
-        from: this.idOf(subscriber.skippedFrom),
-        to: this.idOf(entry.batch.first - 1),
-        reason: "This subscriber did not keep up.",
-      };
-      messages.push({ id, name: "skipped", data });
-      subscriber.skippedFrom = null;
-    }
+    const messages = this.takeSkipped(subscriber, entry.batch.first - 1);
     for (const { name, data } of entry.heads) {
       const run = "id" in data ? data.id : data.run;
       if (interest.runs.length === 0 || interest.runs.includes(run)) messages.push({ id, name, data });
@@ -211,12 +206,33 @@ export class LiveHub {
       if (interest.runs.length > 0 && !interest.runs.includes(run)) continue;
       messages.push({ id, name: "changed", data: { run, rows } });
       if (interest.runs.includes(run))
-        for (const { name, data } of rowEvents(entry, run, this.collector, this.spansBefore(entry)))
+        for (const { name, data } of rowEvents(entry, run, this.collector, () => this.spansBefore(entry)))
           messages.push({ id, name, data });
     }
     if (messages.length > 0) sink.send(messages);
   }
+
+  /** Tells those who have caught up what they missed. */
+  private look(): void {
+    const left = [...this.subscribers].filter(({ skippedFrom }) => skippedFrom !== null);
+    for (const subscriber of left)
+      if (subscriber.sink.backlogBytes() <= backlogBytesMax)
+        subscriber.sink.send(this.takeSkipped(subscriber, this.position));
+    if (left.some(({ skippedFrom }) => skippedFrom !== null)) return;
+    clearInterval(this.looking);
+    this.looking = undefined;
+  }
+
+  private takeSkipped(subscriber: Subscriber, to: number): LiveMessage[] {
+    const { skippedFrom } = subscriber;
+    if (skippedFrom === null) return [];
+    subscriber.skippedFrom = null;
+    const data = { from: this.idOf(skippedFrom), to: this.idOf(to), reason: didNotKeepUp };
+    return [{ id: data.to, name: "skipped", data }];
+  }
 }
+
+export const didNotKeepUp = "This subscriber did not keep up.";
 
 function sizeOf({ batch }: LiveEntry): number {
   return batch.bytes + 256 + batch.parts.length * partBytes;
