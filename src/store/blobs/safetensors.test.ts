@@ -166,6 +166,22 @@ describe("a histogram", () => {
     );
   });
 
+  it("counts every value, however near or far they are from each other", async () => {
+    const [least, most] = [Number.MIN_VALUE, Number.MAX_VALUE];
+    for (const values of [
+      [0, least],
+      [1e17, 1e17],
+      [-most, 0, most],
+      [-most, most / 2, most],
+    ]) {
+      const { edges, counts } = await histogramOf(values, 4);
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBe(values.length);
+      expect(edges.every(Number.isFinite)).toBe(true);
+      expect(edges.toSorted((a, b) => a - b)).toEqual(edges);
+    }
+    expect(await histogramOf([-most, 0, most], 4)).toMatchObject({ counts: [1, 0, 1, 1] });
+  });
+
   it("of one repeated value has bins of its own, and of none is empty", async () => {
     expect(await histogramOf([5, 5], 2)).toMatchObject({ edges: [5, 5.5, 6], counts: [2, 0] });
     expect(await histogramOf([Number.NaN], 2)).toMatchObject({ edges: [], counts: [], nan: 1 });

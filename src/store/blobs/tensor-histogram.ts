@@ -32,7 +32,10 @@ export async function readHistogram(source: RangeSource, tensor: Tensor, bins: n
 /** A tensor of one value gets a bin of width one, as the SDK gives it. */
 function toEdges(min: number, max: number, bins: number): number[] {
   const end = min === max ? min + 1 : max;
-  return Array.from({ length: bins + 1 }, (_, i) => (i === bins ? end : min + ((end - min) * i) / bins));
+  const isFar = !Number.isFinite((end - min) * bins);
+  const edgeAt = (i: number): number =>
+    isFar ? min * (1 - i / bins) + end * (i / bins) : min + ((end - min) * i) / bins;
+  return Array.from({ length: bins + 1 }, (_, i) => (i === bins ? end : edgeAt(i)));
 }
 
 async function readCounts(source: RangeSource, tensor: Tensor, edges: readonly number[]): Promise<number[]> {
@@ -43,8 +46,8 @@ async function readCounts(source: RangeSource, tensor: Tensor, edges: readonly n
   for await (const values of chunksOf(source, tensor)) {
     for (const value of values) {
       if (!Number.isFinite(value)) continue;
-      let bin = Math.min(bins - 1, Math.max(0, Math.floor((value - min) / width)));
-      // Division and the edges round differently; the edges decide.
+      // A guess, not even a number where the width is 0 or beyond a double; the edges decide.
+      let bin = Math.min(bins - 1, Math.max(0, Math.floor((value - min) / width) || 0));
       while (bin > 0 && value < (edges[bin] as number)) bin--;
       while (bin < bins - 1 && value >= (edges[bin + 1] as number)) bin++;
       counts[bin] = (counts[bin] as number) + 1;
