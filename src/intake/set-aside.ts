@@ -144,12 +144,12 @@ export class SetAside {
   }
 
   /** Hands over every record that was renamed to be tried again; one that was taken is gone from here. */
-  async retry(take: (input: Input) => Promise<void>): Promise<void> {
+  async retry(take: (input: Input) => Promise<unknown>): Promise<void> {
     for (const position of listFiles(this.folder, "retry")) await this.handOver(position, "retry", take);
   }
 
   /** The same for records that are set aside, all or some of them; says how many were. */
-  async retryNow(positions: readonly number[] | null, take: (input: Input) => Promise<void>): Promise<number> {
+  async retryNow(positions: readonly number[] | null, take: (input: Input) => Promise<unknown>): Promise<number> {
     const wanted = this.list().filter((position) => positions === null || positions.includes(position));
     for (const position of wanted) await this.handOver(position, "record", take);
     return wanted.length;
@@ -158,7 +158,7 @@ export class SetAside {
   private async handOver(
     position: number,
     kind: "record" | "retry",
-    take: (input: Input) => Promise<void>,
+    take: (input: Input) => Promise<unknown>,
   ): Promise<void> {
     const path = this.pathOf(position, kind);
     const record = await readDurable(this.files, path);

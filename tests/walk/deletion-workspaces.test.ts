@@ -1,9 +1,10 @@
 // Two workspaces may have runs of the same name: what is deleted in one is not touched in the other.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { toDeletionInput } from "#intake/changes.ts";
 import { type Input, ownArrival } from "#intake/input.ts";
 import { formatGroupKey, groupKinds } from "#model/group-key.ts";
+import { orderDeletion } from "#server/collector/deletion.ts";
 import { askStore } from "../support/ask-store.ts";
 import { createTestCollector, submitted, type TestCollector } from "../support/collector.ts";
 
@@ -37,4 +38,17 @@ test("a deleted run takes its own files with it and not those of its namesake el
     return (await askStore<{ name: string }>(collector.store, { sql })).map(({ name }) => name);
   };
   await expect.poll(left, { timeout: 20_000 }).toEqual(["b"]);
+});
+
+test("a deletion that finds no room in the journal, or cannot be applied, fails as one that may be tried again", async () => {
+  const { collector } = walk;
+  const order = { workspace: "a", runs: [{ runId: "other", groupKeys: [] }], author: "somebody" };
+  const submit = vi.spyOn(collector.sequencer, "submit").mockReturnValueOnce("disk_full");
+  await expect(orderDeletion(collector, order)).rejects.toMatchObject({ kind: "overloaded" });
+  submit.mockRestore();
+  vi.spyOn(collector.applier, "apply").mockImplementation(() => {
+    throw new Error("a bug");
+  });
+  await expect(orderDeletion(collector, order)).rejects.toThrow(/could not be applied/);
+  vi.restoreAllMocks();
 });

@@ -46,6 +46,30 @@ test("those that wait cost a start a few questions, however many they are, and t
   }
 });
 
+test("one that could not be moved is moved with the next spans", async () => {
+  const told: string[] = [];
+  const job = await createTestCollector(undefined, { onTrouble: (message) => told.push(message) });
+  const { collector } = job;
+  const arrive = async (name: string, at: number): Promise<void> => {
+    const spans = [{ id: name, parent: null, name: "step", at }];
+    await submitted(collector, cirronInput(Buffer.from(toBatchText(`batch ${at}`, spans)), { runOverride: "found" }));
+  };
+  try {
+    const room = await createBlobRoom(collector, 1000);
+    await put(room, "late");
+    const move = vi.spyOn(collector.blobs, "move").mockRejectedValueOnce(new Error("away"));
+    await arrive("late", 0);
+    await room.settled();
+    expect(told).toEqual(["A blob could not be moved to its run; it is tried again with the next spans."]);
+    await arrive("other", 1);
+    await room.settled();
+    expect(move).toHaveBeenCalledTimes(2);
+    expect(await collector.blobs.size(`traces/default/found/${hex("late")}/weights.safetensors`)).toBe(4);
+  } finally {
+    await job.remove();
+  }
+});
+
 function byKey(one: { object_key: string }, two: { object_key: string }): number {
   return one.object_key < two.object_key ? -1 : 1;
 }

@@ -2,10 +2,8 @@
 // the journal, and reads an outline of the store in the background.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Input } from "#intake/input.ts";
 import type { Sequencer } from "#intake/sequencer.ts";
 import type { SetAside } from "#intake/set-aside.ts";
-import { StoreOutage } from "#store/outage.ts";
 import { readJoins } from "#store/reader/joins.ts";
 import { readNewestVersion, readRunNames } from "#store/reader/restore.ts";
 import type { Plan } from "#store/writer/plan.ts";
@@ -15,6 +13,7 @@ import { resumeDeletions } from "./deletion.ts";
 import { untilDone } from "./intake-store.ts";
 import { noOutline, readOutline } from "./outline.ts";
 import type { StoreMeeting } from "./store-meeting.ts";
+import { submitOwn } from "./submit.ts";
 
 interface Beginning {
   readonly met: StoreMeeting;
@@ -92,13 +91,7 @@ const askMs = 10;
 async function recover(sequencer: Sequencer, setAside: SetAside): Promise<void> {
   await sequencer.recover();
   setAside.endReplay();
-  await setAside.retry((input) => submitAgain(sequencer, input));
-}
-
-export async function submitAgain(sequencer: Sequencer, input: Input): Promise<void> {
-  const again = sequencer.submit(input);
-  if (typeof again === "string") throw new StoreOutage("overloaded", `There is no room for a record: ${again}.`);
-  await again.durable;
+  await setAside.retry((input) => submitOwn(sequencer, input).durable);
 }
 
 async function warmState({ store, applier }: Collector, wholeTo: number | null): Promise<void> {

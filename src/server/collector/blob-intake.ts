@@ -16,6 +16,7 @@ import { readBlobKey } from "#store/reader/blobs.ts";
 import { readStateRows } from "#store/reader/state-rows.ts";
 import type { Collector } from "./collector.ts";
 import { findRunOfSpan, findRunsOfSpans, liveRunOfSpan } from "./run-of-span.ts";
+import { submitOwn } from "./submit.ts";
 
 const keyPattern = /^snapshots\/([^/]+)\/([^/]+)\.([A-Za-z0-9]+)$/;
 const waitingPrefix = "waiting/";
@@ -113,7 +114,10 @@ export class BlobRoom implements BlobIntake {
     this.waiting.delete(nameOf(blob));
     this.moving = this.moving
       .then(() => this.move(blob, run))
-      .catch((cause) => this.collector.tell("A blob could not be moved; the next start tries again.", cause));
+      .catch((cause) => {
+        this.wait(blob);
+        this.collector.tell("A blob could not be moved to its run; it is tried again with the next spans.", cause);
+      });
   }
 
   private async take(put: BlobPut, name: BlobName, at: string, location: string): Promise<BlobStored | Busy> {
@@ -204,9 +208,7 @@ export class BlobRoom implements BlobIntake {
     const objectKey = toTensorKey(blob, run, blob.objectKey);
     await this.blobs.move(blob.objectKey, objectKey);
     const moved: BlobInput = { ...blob, objectKey, receivedNs: blob.receivedNs + 1n };
-    const submitted = this.collector.submit(moved);
-    if (typeof submitted === "string") throw new Error("The journal has no room for a moved blob.");
-    this.remember(moved, await submitted.durable);
+    this.remember(moved, await submitOwn(this.collector.sequencer, moved).durable);
   }
 }
 

@@ -27,14 +27,14 @@ import { toDecodeLimits } from "#server/decode-limits.ts";
 import type { StoreAddress } from "#store/address.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createStore } from "#store/client.ts";
-import { isDiskFull, isRetryable, StoreOutage } from "#store/outage.ts";
+import { isDiskFull, isRetryable } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
 import { createBlockMaker } from "#store/writer/blocks.ts";
 import { readOpenPlans } from "#store/writer/open-plans.ts";
 import { createOutbox } from "#store/writer/outbox.ts";
 import { StoreWriter, type WriterOptions } from "#store/writer/writer.ts";
 import { noteResent } from "#store/writers.ts";
-import { begin, isNothingStored, StartSteps, submitAgain } from "./begin.ts";
+import { begin, isNothingStored, StartSteps } from "./begin.ts";
 import { carryOut } from "./deletion.ts";
 import { lockFolder } from "./folder-lock.ts";
 import type { ProgressNotes } from "./identity.ts";
@@ -45,6 +45,7 @@ import { createLeaver, createMender } from "./mend.ts";
 import { RowsInUse } from "./rows-in-use.ts";
 import { StateVersions } from "./state-versions.ts";
 import { createEndless, createPatience, meetStore, none, type Patience } from "./store-meeting.ts";
+import { submitChange, submitOwn } from "./submit.ts";
 import { UnstoredState } from "./unstored-state.ts";
 import { letGo, watchForQuiet } from "./watch-for-quiet.ts";
 
@@ -76,9 +77,9 @@ const steadyLingerMs = 600;
 const mebibyte = 1024 * 1024;
 /** At full speed: what has gathered so much need not wait for more, which only the last rows would wait for in the end. */
 const planBytes = { planBytesEnough: 48 * mebibyte, planBytesMax: 96 * mebibyte };
-/** What a start waits for a store elsewhere, in all. */
-/** Of the rows that may wait for the store. */
+/** Of the rows that may wait for the store, how many may wait while memory is short. */
 const pendingShares: Record<Strain, number> = { none: 1, tight: 1 / 2, full: 1 / 4 };
+/** How long a start waits for a remote store, in total. */
 const storeWaitMs = 10_000;
 type StoredListener = (to: number, batches: readonly Batch[]) => void;
 
@@ -347,8 +348,9 @@ function assemble(parts: Parts): Collector {
     drained,
     onApplied: (listener) => listeners.push(listener),
     onStored: (listener) => parts.storedListeners.push(listener),
-    change: (changes, workspace, author) => submitChange(parts, changes, workspace, author),
-    retryAside: (positions) => parts.setAside.retryNow(positions, (input) => submitAgain(sequencer, input)),
+    change: (changes, workspace, author) =>
+      submitChange(sequencer, toChangeInput(parts.versions.toLater(changes), workspace, author)),
+    retryAside: (positions) => parts.setAside.retryNow(positions, (input) => submitOwn(sequencer, input).durable),
     async onceJoined(task) {
       const first = parts.joined.then(() => isDoneAtOnce(task));
       const isDone = await parts.patience.within(first);
@@ -380,18 +382,4 @@ async function isDoneAtOnce(task: () => Promise<void>): Promise<boolean> {
     if (!isRetryable(cause)) throw cause;
     return false;
   }
-}
-
-async function submitChange(
-  { sequencer, versions }: Pick<Collector, "sequencer" | "versions">,
-  changes: readonly StateChange[],
-  workspace: string,
-  author: string,
-): Promise<Receipt> {
-  const submitted = sequencer.submit(toChangeInput(versions.toLater(changes), workspace, author));
-  if (typeof submitted === "string") throw new StoreOutage("overloaded", "The journal has no room for this change.");
-  const receipt = await submitted.applied;
-  // Whoever asked for a change gets the error at once, not as a fault.
-  if (receipt.faults.length > 0) throw new Error(`The change could not be applied: ${receipt.faults[0]?.detail}`);
-  return receipt;
 }

@@ -10,6 +10,7 @@ import type { Receipt } from "#intake/sequencer.ts";
 import { deleteBlobRows, deleteFirings, deleteGroups, readHiddenGroups, readObjectKeys } from "#store/delete-groups.ts";
 import type { Collector } from "./collector.ts";
 import { untilDone } from "./intake-store.ts";
+import { submitChange } from "./submit.ts";
 
 export interface DeletionOrder {
   readonly workspace: string;
@@ -20,15 +21,13 @@ export interface DeletionOrder {
 }
 
 /** Resolves when the runs are hidden. */
-export async function orderDeletion(
+export function orderDeletion(
   { sequencer, versions }: Pick<Collector, "sequencer" | "versions">,
   { runs, workspace, author }: DeletionOrder,
 ): Promise<Receipt> {
   const input = toDeletionInput(runs, workspace, author);
-  // The clock may have been set back since the hidden rows arrived.
-  const submitted = sequencer.submit({ ...input, receivedNs: versions.later(input.receivedNs) });
-  if (typeof submitted === "string") throw new Error("The journal has no room for this deletion.");
-  return submitted.applied;
+  // The clock may have been set back since the rows to hide arrived.
+  return submitChange(sequencer, { ...input, receivedNs: versions.later(input.receivedNs) });
 }
 
 /**
