@@ -25,7 +25,9 @@ interface Beginning {
   onJoined(): void;
 }
 
-/** Once the store has answered: what was left open, then the rest of the journal, then new records. */
+/**
+ * Waits for the store, sends the open plans and applies the rest of the journal. New records are applied after that.
+ */
 export async function begin(
   collector: Collector,
   { met, left, steps, isClosing, onJoined }: Beginning,
@@ -38,8 +40,8 @@ export async function begin(
   await untilDone(() => noteResent(store, id, again));
   await writer.sendLeft(left.plans);
   steps.end("outbox");
-  // Only now does the store have everything that is not read from records again: joins, versions, and orders to delete.
-  // On a shared store such an order continues by itself.
+  // Only now does the store have everything that is not read from records again: joins, versions and deletions. On a
+  // shared store `SharedDeletions` resumes deletions.
   const [joins, newest] = await Promise.all([
     untilDone(() => readJoins(store)),
     untilDone(() => readNewestVersion(store)),
@@ -52,8 +54,8 @@ export async function begin(
   const onCold = (cause: unknown): void => {
     if (!isClosing()) collector.tell(noOutline, cause);
   };
-  // The store has all records up to here and none after, apart from some blocks of a plan that was lost. If others write too,
-  // it is asked about each record.
+  // An embedded store has every record up to `left.position` and none after it, apart from some blocks of a damaged
+  // plan. A store that others write to has no such border, so it is asked about each record.
   const warm = (): Promise<void> => warmState(collector, left.isDamaged ? left.position : null);
   const warming = store.kind === "embedded" && !isFresh ? warm() : null;
   warming?.catch(onCold);
@@ -61,7 +63,7 @@ export async function begin(
   const waitMs = Math.min(warmWaitMsMax, records * askMs);
   if (warming !== null && waitMs > 0)
     await Promise.race([warming.catch(() => undefined), sleep(waitMs, undefined, { ref: false })]);
-  // What was accepted meanwhile has waited for all this too.
+  // Records that were accepted meanwhile have waited for all this.
   writer.open();
   steps.end("outline");
   await recover(sequencer, setAside);
@@ -81,11 +83,12 @@ export function isNothingStored(
 }
 
 /**
- * The rest of the journal is applied with an outline of the store, or the store would be asked about each record. The outline is
- * not waited for longer than asking takes. It may have what is being deleted: that only costs a question.
+ * With an outline of the store, the rest of the journal is applied without a question about each record. A start does
+ * not wait for the outline for longer than these questions would take. The outline may contain groups that are being
+ * deleted, which only costs a question.
  */
 const warmWaitMsMax = 2000;
-/** To ask the store about one record, about. */
+/** Roughly what a question about one record takes. */
 const askMs = 10;
 
 async function recover(sequencer: Sequencer, setAside: SetAside): Promise<void> {
@@ -99,20 +102,23 @@ async function warmState({ store, applier }: Collector, wholeTo: number | null):
   state.warm(await readOutline(store, wholeTo));
 }
 
-/** Goes on while the collector works. The names of runs that are being deleted are read no more: they may come again as new ones. */
+/**
+ * Runs in the background. The names of deleted runs are not read, because `gone` comes first: a run of that name would
+ * be a new one.
+ */
 async function warmUp({ store, hub }: Collector, warming: Promise<unknown>): Promise<void> {
   await warming;
   for await (const { name } of readRunNames(store)) hub.know(name);
   hub.warm();
 }
 
-// What a start spent its time on, for whoever finds one slow.
+// How long each step of a start took, for whoever finds a start slow.
 
 export class StartSteps {
   private sinceMs = performance.now();
   private readonly perStep: Record<string, number> = {};
 
-  /** What was done since the last step ended. */
+  /** Ends a step that began when the last one ended. */
   end(name: string): void {
     const nowMs = performance.now();
     this.perStep[`${name}_ms`] = Math.round(nowMs - this.sinceMs);

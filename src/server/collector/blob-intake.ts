@@ -1,6 +1,6 @@
-// Blobs are streamed to the blob store, then named in the journal, then answered. The SDK sends a span's file before the
-// batch with the span, so the run of a blob may be unknown: the blob waits under the workspace, moves to its documented
-// place once its run is known, and never moves again.
+// A blob is streamed to the blob store, then named in the journal, then answered. The SDK sends the file of a span
+// before the batch with the span, so the run may be unknown yet: the blob then waits under its workspace, moves to its
+// documented place once the run is known, and never moves again.
 
 import { createHash } from "node:crypto";
 import { Refusal } from "#api/refusal.ts";
@@ -20,18 +20,18 @@ import { submitOwn } from "./submit.ts";
 
 const keyPattern = /^snapshots\/([^/]+)\/([^/]+)\.([A-Za-z0-9]+)$/;
 const waitingPrefix = "waiting/";
-/** How much is kept of a second content, which is not stored. */
+/** How much of a second content under the same name is kept in the fault; the content itself is not stored. */
 const headBytesMax = 64 * 1024;
 const busy: Busy = { busy: true, retryAfterS: 5 };
 
-/** What tells a blob from others, whatever its content and its place. */
+/** Identifies a blob, whatever its content and its place. */
 type BlobName = Pick<BlobInput, "workspace" | "spanId" | "blobKind">;
 
 export async function createBlobRoom(collector: Collector, bytesMax: number): Promise<BlobRoom> {
   const room = new BlobRoom(collector, bytesMax);
   await collector.onceJoined(() => room.restore());
   collector.onApplied(({ applied }) => {
-    // A blob waits for the span that it belongs to.
+    // A waiting blob moves when its span arrives.
     if (applied.parts.some(({ table }) => table === "spans")) room.look();
   });
   return room;
@@ -59,7 +59,7 @@ export class BlobRoom implements BlobIntake {
     const rows = await readStateRows(this.collector.store, "blobs", which, { prefix: waitingPrefix });
     for (const row of rows) this.wait(fromRow(row));
     for (const { position, row } of unstored) this.takeUp(fromRow(row), position);
-    // Some wait forever for spans that never arrive: they must not cost every start a question each.
+    // Some wait forever for spans that never arrive, so all of them are looked up with two questions.
     const waiting = [...this.waiting.values()];
     const runs = await findRunsOfSpans(this.collector, waiting);
     for (const [at, blob] of waiting.entries()) {
@@ -68,7 +68,7 @@ export class BlobRoom implements BlobIntake {
     }
   }
 
-  /** What the journal held from before the start. */
+  /** A row that the journal held at the start and that may not be stored yet. */
   private takeUp(blob: BlobInput, position: number): void {
     this.remember(blob, position);
     if (blob.objectKey.startsWith(waitingPrefix)) this.wait(blob);
@@ -142,7 +142,7 @@ export class BlobRoom implements BlobIntake {
     return { location, sizeBytes: stored.size, sha256: stored.sha256 };
   }
 
-  /** Where the blob of a span and kind already is, whatever its run is called today; it never moves again. */
+  /** The key that the blob was first stored under. It stays the same when the run is renamed. */
   private async keyOf(name: BlobName): Promise<string | undefined> {
     const fresh = this.recent.get(nameOf(name));
     if (fresh !== undefined) return fresh;
@@ -150,12 +150,12 @@ export class BlobRoom implements BlobIntake {
     try {
       return (await readBlobKey(store, name.workspace, [name.spanId], name.blobKind)) ?? undefined;
     } catch {
-      // While the store is away the server still takes files; one that is sent again may be stored twice.
+      // While the store is away, files are still accepted; one that is sent again may be stored twice.
       return undefined;
     }
   }
 
-  /** The place of a blob is known here until the store knows it. */
+  /** Remembers the key of a blob until the store has it. */
   private remember(blob: BlobInput, position: number): void {
     const { objectKey } = blob;
     const name = nameOf(blob);
@@ -176,14 +176,17 @@ export class BlobRoom implements BlobIntake {
     return { size, sha256: hash.digest("hex") };
   }
 
-  /** Of two overlapping uploads the later one's row counts, whichever ended last; so must that of a moved blob. */
+  /**
+   * Of two overlapping uploads, the row of the later one counts, whichever ended last; the row of the moved blob must
+   * be based on it.
+   */
   private wait(blob: BlobInput): void {
     const known = this.waiting.get(nameOf(blob));
     const isOlder = known !== undefined && known.receivedNs > blob.receivedNs;
     this.waiting.set(nameOf(blob), isOlder ? known : blob);
   }
 
-  /** What lies under a key that was taken already, or where it was moved meanwhile. */
+  /** What is stored under a taken key, or under the key that the blob was moved to meanwhile. */
   private async find(name: BlobName, at: string) {
     try {
       return { stored: await this.digest(at), objectKey: at };
@@ -199,7 +202,7 @@ export class BlobRoom implements BlobIntake {
   private async movedKeyOf(name: BlobName, at: string): Promise<string | undefined> {
     const known = await this.keyOf(name);
     if (known !== undefined && known !== at) return known;
-    // Another upload that overlapped the move has since recorded the old place.
+    // Another upload that overlapped the move has recorded the old place since.
     const run = liveRunOfSpan(this.collector, name.workspace, name.spanId);
     return run === undefined ? undefined : toTensorKey(name, run, at);
   }
@@ -216,12 +219,12 @@ function nameOf({ workspace, spanId, blobKind }: BlobName): string {
   return `${workspace}\0${spanId}\0${blobKind}`;
 }
 
-/** The place of a tensor in its run; `before` is where it was. */
+/** The key of a tensor in its run; `before` is its old key, which has the extension. */
 function toTensorKey({ workspace, spanId: span, blobKind: snapshot }: BlobName, run: string, before: string): string {
   return tensorKey({ workspace, run, span, snapshot, ext: before.split(".").at(-1) as string });
 }
 
-/** Passes a body on and keeps its first bytes, in case it is another content under a known key. */
+/** Passes a body on and keeps its first bytes, in case its key is known with another content. */
 async function* keepHead(body: BlobPut["body"], head: Uint8Array[]): AsyncGenerator<Uint8Array> {
   let kept = 0;
   for await (const chunk of body) {
@@ -238,7 +241,7 @@ function toArrival({ workspace, source, runOverride, receivedNs }: BlobPut): Arr
   return { workspace, transport: "http", source, runOverride, imported: false, receivedNs };
 }
 
-/** The first content stays, and the second becomes a fault, as with every identity. */
+/** As with every identity, the first content stays and the second becomes a fault. */
 function toConflict(
   put: BlobPut,
   sent: Stored,

@@ -1,6 +1,6 @@
-// One collector: the journal, the state, the writer and the store of a data folder, opened in the order that loses
-// nothing: the store and its lock first, then open plans, then the state, then the rest of the journal. Only then does
-// anything listen, unless a remote store keeps it waiting.
+// One collector: the journal, the state, the writer and the store of a data folder. They are opened in an order that
+// loses nothing: first the lock and the store, then open plans, then the state, then the rest of the journal. Only then
+// does anything listen, unless a start has waited too long for a remote store.
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -52,30 +52,33 @@ import { letGo, watchForQuiet } from "./watch-for-quiet.ts";
 export interface CollectorOptions {
   readonly config: Config;
   readonly store: StoreAddress;
-  /** Wraps the store before it is used, to measure its calls. */
+  /** Wraps the store before it is used, to time its calls. */
   readonly wrapStore?: (store: Store) => Store;
-  /** How near the process is to the memory that it may hold. */
+  /** How near the process is to its memory budget. */
   strain?(): Strain;
-  /** What intake may remember; tests set it to prove that forgetting is invisible. */
+  /** What intake may keep in memory; tests set it to prove that forgetting is invisible. */
   readonly intakeLimits?: IntakeLimits;
-  /** Called for every input after it was applied, in order, including those of the recovery. */
+  /** Called for every input after it was applied, in order, including those of a recovery. */
   readonly listeners?: readonly ((applied: AppliedInput) => void)[];
   onTrouble(message: string, cause: unknown): void;
-  /** Once the rest of the journal is applied: how many records that were, and how long each step took, and all of them. */
+  /**
+   * Called once the rest of the journal is applied, with the number of records and plans, the time of each step and the
+   * total time.
+   */
   onStarted?(steps: Readonly<Record<string, number>>, tookMs: number): void;
-  /** The process cannot continue: it should exit and be restarted. */
+  /** The process cannot go on: it should exit and be restarted. */
   onFatal(cause: unknown): void;
 }
 
 /**
  * How long the first row of a plan waits for others: well below the second within which rows must be queryable. Each
- * table of a plan has a fixed cost for the engine, so few large plans are cheaper than many small ones. Live subscribers
- * get rows before that, and a caller who waits until rows are queryable hurries the plan.
+ * table of a plan costs the engine a fixed amount of work, so a few large plans are cheaper than many small ones. Live
+ * subscribers get rows earlier, and a caller that waits for its rows hurries the plan.
  */
 const lingerMs = 200;
 const steadyLingerMs = 600;
 const mebibyte = 1024 * 1024;
-/** At full speed: what has gathered so much need not wait for more, which only the last rows would wait for in the end. */
+/** At full speed: a plan of `planBytesEnough` does not wait for more rows. */
 const planBytes = { planBytesEnough: 48 * mebibyte, planBytesMax: 96 * mebibyte };
 /** Of the rows that may wait for the store, how many may wait while memory is short. */
 const pendingShares: Record<Strain, number> = { none: 1, tight: 1 / 2, full: 1 / 4 };
@@ -99,27 +102,28 @@ export interface Collector {
   readonly versions: StateVersions;
   readonly unstored: UnstoredState;
   readonly byKey: ByKey;
-  /** How near the process is to the memory that it may hold. */
+  /** How near the process is to its memory budget. */
   strain(): Strain;
-  /** Tells whoever runs the server of something that failed and stops nothing else. */
+  /** Reports a failure that stops nothing else. */
   tell(message: string, cause: unknown): void;
   /** Called for every input after it was applied, in order. */
   onApplied(listener: (applied: AppliedInput) => void): void;
-  /** Called with the last journal record that is in the store, and with the batches since the call before. */
+  /** Called with the last journal record that is stored, and with the batches stored since the last call. */
   onStored(listener: StoredListener): void;
   submit(input: Input, decoded?: Decoded): Submitted;
-  /** Makes changes of the small state durable and applies them. */
+  /** Makes changes of the small tables durable and applies them. */
   change(changes: readonly StateChange[], workspace: string, author: string): Promise<Receipt>;
-  /** Tries what is set aside again, all or some of it; says how many records were tried. */
+  /** Retries records that were set aside, all of them or these; returns how many. */
   retryAside(positions: readonly number[] | null): Promise<number>;
   /** Resolves when everything up to a journal position can be queried. */
   queryable(position: number): Promise<void>;
   /**
-   * Reads from the store what a part of the server begins with. Resolves when that is done, or when a start has waited long
-   * enough for a store that does not answer: then it is done as soon as it does.
+   * Runs a task that reads from the store what a part of the server needs at its start. Resolves when the task is done,
+   * or when the start has waited long enough for a store that does not answer; the task is then done as soon as it
+   * does.
    */
   onceJoined(task: () => Promise<void>): Promise<void>;
-  /** Resolves when nothing that was accepted so far waits. */
+  /** Resolves when everything that was accepted so far is stored. */
   drained(): Promise<void>;
   close(deadlineMs: number): Promise<void>;
 }
@@ -133,7 +137,7 @@ async function openFolder(options: CollectorOptions): Promise<Collector> {
   const { dataDir } = options.config;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lock = options.store.kind === "embedded" ? null : await lockFolder(dataDir);
-  // Nothing else is to be done here while an engine starts.
+  // There is nothing else to do while the engine starts.
   void warmKinds(inputKinds);
   const created = await createStore(options.store);
   const store = options.wrapStore?.(created) ?? created;
@@ -195,7 +199,7 @@ async function openWithStore(
   );
   const hub = new LiveHub(id, storedTo, isFresh, shareMemory(memoryBudgetBytes).liveBytes);
   const listeners = [(entry: AppliedInput) => unstored.note(entry), ...(options.listeners ?? [])];
-  // What closing the store interrupts is in the journal, and the next start continues with it.
+  // Whatever closing the store interrupts is in the journal, and the next start resumes it.
   const onFatal = (cause: unknown): void => {
     if (!closing) options.onFatal(cause);
   };
@@ -207,7 +211,7 @@ async function openWithStore(
     hub.publish({ position, workspace: input.workspace, batch, runOf: (key) => applier.state.joinedRunOf(key) });
     for (const listener of listeners) attemptListener(listener, entry, options);
     rowsInUse.forgotten(hub.keptFrom - 1);
-    // A deletion that was set aside deletes nothing.
+    // A deletion that was set aside hides nothing.
     const deleted = entry.applied.faults.length === 0 ? deletedBy(input) : null;
     if (deleted !== null) carryOut(collector, deleted, position, isClosing);
   };
@@ -238,7 +242,7 @@ function openJournal(config: Config, dir: string, positionMin: number): Promise<
   return createJournal({ dir, budgetBytes, segmentBytesMax, positionMin });
 }
 
-/** The record is applied: listeners cannot stop the records behind it. */
+/** The record is applied: a listener that fails must not stop the records behind it. */
 function attemptListener(
   listener: (applied: AppliedInput) => void,
   entry: AppliedInput,
@@ -251,14 +255,16 @@ function attemptListener(
   }
 }
 
-/** An hour's outage makes a dozen log lines, not a thousand. */
+/** An outage of an hour makes a dozen log lines, not thousands. */
 function tellTrouble(options: CollectorOptions, error: unknown, attempt: number): void {
   if (!Number.isInteger(Math.log2(attempt))) return;
   const why = isDiskFull(error) ? ", because its disk is full" : "";
   options.onTrouble(`The store did not take a block${why} (attempt ${attempt}); it is sent again.`, error);
 }
 
-/** A start does not wait for room on a disk: nobody knows for how long, and what is stored can be shown meanwhile. */
+/**
+ * A start does not wait for a full disk: nobody knows how long that takes, and what is stored can be shown meanwhile.
+ */
 function prepareToWait(options: CollectorOptions, { kind }: Store) {
   const endless = createEndless();
   return {
@@ -282,7 +288,7 @@ function createApplier(
     kinds: inputKinds,
     sessionGapNs: BigInt(config.sessionGapMs) * 1_000_000n,
     decodeLimits: toDecodeLimits(config),
-    // The embedded engine belongs to one collector, a server may serve several.
+    // The embedded engine belongs to one collector; a server may serve several.
     ...(store.kind === "server" ? { writer: id } : {}),
     store: createIntakeStore(store, limits),
     isFresh,
@@ -327,7 +333,7 @@ type Parts = Omit<
   readonly listeners: ((applied: AppliedInput) => void)[];
   readonly storedListeners: StoredListener[];
   readonly notes: ProgressNotes;
-  /** Settles when the store has answered and what the journal held is applied. */
+  /** Settles when the store has answered and the journal is applied. */
   readonly joined: Promise<void>;
   readonly patience: Patience;
   closeStore(): Promise<void>;
@@ -373,7 +379,7 @@ function assemble(parts: Parts): Collector {
   };
 }
 
-/** False if the store went away: a start that it has answered once does not fail for that. */
+/** False if the store went away: once it has answered a start, that start does not fail. */
 async function isDoneAtOnce(task: () => Promise<void>): Promise<boolean> {
   try {
     await task();

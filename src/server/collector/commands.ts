@@ -1,7 +1,7 @@
-// Commands of a collector: control, with the journal and the `commands` table behind it.
+// The commands of a collector: `Control`, backed by the journal and the `commands` table.
 //
-// The rest of the journal is applied while the collector opens, before control exists. So news of workers is noted from
-// the first record on, and control gets it once it knows its commands.
+// The rest of the journal is applied while the collector opens, before there is a `Control`. So news of workers is
+// collected from the first record on, and handed over once the commands are loaded.
 
 import { randomUUID } from "node:crypto";
 import { nowNs } from "#base/clock.ts";
@@ -22,18 +22,18 @@ import type { Collector } from "./collector.ts";
 export interface CommandRoom {
   /** To be given to the collector when it is opened. */
   readonly listener: (applied: AppliedInput) => void;
-  /** Loads the commands there are; from then on they flow. */
+  /** Loads the known commands and lets them flow. */
   open(collector: Collector, several?: SeveralCollectors): Promise<Control>;
 }
 
-/** Of a collector that is not alone. */
+/** What a collector needs that shares its store. */
 type SeveralCollectors = Required<Pick<ControlPorts, "createId" | "others">>;
 
-/** A recovery with more news than this concerns workers that went on long ago without their commands. */
+/** A recovery with more news than this is about workers that have long gone on without their commands. */
 const earlyNewsMax = 100_000;
 
 export function createCommandRoom(): CommandRoom {
-  // Until the collector is open a group's run is not known, so news is noted under its group.
+  // The run of a group is not known until the collector is open, so news is kept under its group.
   const early: WorkerNews[] = [];
   let hear: ((applied: AppliedInput) => void) | undefined;
   return {
@@ -69,13 +69,13 @@ export function createCommandRoom(): CommandRoom {
   };
 }
 
-/** An answer names its command; this collector may no longer hold its run. */
+/** An answer names its command. Its run may no longer be known here. */
 function tell(control: Control, news: WorkerNews): void {
   if (news.kind === "ack") control.hearAck(news.workspace, news);
   else if (news.runId !== "") control.observe(news);
 }
 
-/** A process killed between storing a worker's answer and recording its effect leaves that to the next one. */
+/** If a process was killed after storing a worker's answer and before recording its effect, the next one records it. */
 async function hearStoredAnswers(store: Store, control: Control): Promise<void> {
   const asked = Map.groupBy(control.unanswered(), ({ workspace }) => workspace);
   for (const [workspace, commands] of asked) {
@@ -89,7 +89,7 @@ async function hearStoredAnswers(store: Store, control: Control): Promise<void> 
   }
 }
 
-/** The steps of all commands, or of those that end after a time. */
+/** The steps of all commands, or of those that expire after a time. */
 export async function readCommandSteps(store: Store, sinceNs?: bigint): Promise<CommandStep[]> {
   const rows =
     sinceNs === undefined
@@ -107,12 +107,12 @@ async function record(collector: Collector, steps: readonly CommandStep[]): Prom
   await collector.change(changes, first.workspace, first.author);
 }
 
-/** What a person did; what workers answer is the run's own history. */
+/** The audit holds what people did; what workers answer is part of the run's own history. */
 function toAuditLine(step: CommandStep, atNs: bigint): StateChange {
   const { workspace, author, cmdId, runId, type, payload, state } = step;
   const action = state === "queued" ? "command_sent" : "command_cancelled";
   const reason = state === "queued" && step.reason !== "" ? { reason: step.reason } : {};
-  // The payload is strict JSON, and its whole numbers may be longer than a double holds.
+  // The payload is strict JSON, and its integers may be longer than a double holds.
   const members = JSON.stringify({ run: runId, type, ...reason });
   const detail = `${members.slice(0, -1)},"payload":${payload}}`;
   return toAuditOfText(workspace, author, action, cmdId, detail, atNs);

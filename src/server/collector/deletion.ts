@@ -1,6 +1,6 @@
-// Deleting runs. The order is a journal record: it covers what was accepted before it and hides the run when it is
-// applied. Later records of those groups wait until the rows are gone and intake has forgotten them; everything else goes
-// on. So importing again restores the run, and a live job starts it again.
+// Deleting runs. The order is a journal record: it covers what was accepted before it, and hides the runs when it is
+// applied. Later records of their groups wait until the rows are gone and intake has forgotten the groups; everything
+// else goes on. So importing again restores a run, and a live job starts it anew.
 
 import { dirname } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,7 +16,7 @@ export interface DeletionOrder {
   readonly workspace: string;
   readonly runs: readonly DeletedRun[];
   readonly author: string;
-  /** On a shared store, only what arrived before this time; default: everything accepted so far. */
+  /** On a shared store: delete only what arrived before this time. Default: everything accepted so far. */
   readonly beforeNs?: bigint;
 }
 
@@ -31,8 +31,8 @@ export function orderDeletion(
 }
 
 /**
- * Removes what an order has hidden, once everything before it is stored. If the engine goes away in between, this is done
- * again, or finished at the next start if the collector closes.
+ * Removes what an order has hidden, once everything before it is stored. If the engine goes away meanwhile, the removal
+ * is retried; if the collector closes, the next start finishes it.
  */
 export function carryOut(
   collector: Collector,
@@ -54,8 +54,9 @@ export function carryOut(
 const never = new Promise<never>(() => undefined);
 
 /**
- * Records that name these groups wait until they are gone and forgotten. If the process ends first, they wait to the end,
- * and the next start removes the groups first. (Otherwise they would find them being deleted and retry without a pause.)
+ * Records of these groups wait until the groups are gone and forgotten. If the process ends first, they keep waiting:
+ * the next start removes the groups before it applies them. (If they went on, they would find the groups still being
+ * deleted and be retried without a pause.)
  */
 export async function leave(
   applier: ProtocolApplier,
@@ -69,7 +70,10 @@ export async function leave(
 
 const retryMsMax = 60_000;
 
-/** A store that refuses (a replica is down, a limit, a right) may agree later. False if the process ends first. */
+/**
+ * A store that refuses now (a replica is down, a limit, a missing right) may accept later. False if the process ends
+ * first.
+ */
 export async function untilTaken(
   { tell }: Pick<Collector, "tell">,
   isClosing: () => boolean,
@@ -89,8 +93,8 @@ export async function untilTaken(
 }
 
 /**
- * Finishes a deletion that a stopped process left half done, while the server works and records of its groups wait. Resolves
- * with the promise of its end.
+ * Finishes a deletion that a stopped process left half done. The server works meanwhile, and records of these groups
+ * wait. Resolves with the promise of the end.
  */
 export async function resumeDeletions(collector: Collector, isClosing: () => boolean) {
   const hidden = await untilDone(() => readHiddenGroups(collector.store));
@@ -104,7 +108,7 @@ export async function resumeDeletions(collector: Collector, isClosing: () => boo
   return { gone };
 }
 
-/** Blobs go first: without its groups a run is not found again. */
+/** Blobs go first: once its groups are gone, a run is not found again. */
 async function removeHidden({ store, blobs, byKey }: Collector): Promise<void> {
   const hidden = await readHiddenGroups(store);
   if (hidden.length === 0) return;

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { findLiveOwner, removeOwner, writeOwner } from "#store/engine/owner.ts";
 import { StoreOutage } from "#store/outage.ts";
 
-/** Longer than two starts at one moment need to see each other. */
+/** Two starts at the same moment see each other within this time. */
 const settleMs = 50;
 
-/** Throws `folder_taken` when a living process of this machine has the folder. */
+/** Throws `folder_taken` when a running process of this machine has the folder. */
 export async function lockFolder(dataDir: string) {
   refuseIfTaken(dataDir);
   writeOwner(dataDir, process.pid);

@@ -8,15 +8,15 @@ import { faultsMax } from "#model/fault-list.ts";
 import type { Busy, Intake } from "#server/http/ports.ts";
 import type { Collector } from "./collector.ts";
 
-/** How long a client is asked to wait when there is no room: time for the store to take a few plans. */
+/** How long a client is asked to wait when there is no room: long enough for the store to take a few plans. */
 const retryAfterS = { memory_full: 1, disk_full: 5 } as const;
 
-/** Records of one body in flight: enough to share a disk sync, few enough to stop in time. */
+/** Records of one body in flight: enough to share a disk sync, few enough to stop early. */
 const flyingMax = 8;
 
 export function createHttpIntake(collector: Collector, desk: Pick<Control, "hearAck">): Intake {
   return {
-    /** What was taken before room ran out is known when the body is sent again. */
+    /** If room runs out in the middle, the records taken before are recognised when the body is sent again. */
     async submit(submissions, answerWhen, onSent, onApplied = null) {
       const total = { position: collector.sequencer.position.durable, accepted: 0, duplicates: 0 };
       const faults: Fault[] = [];
@@ -36,12 +36,12 @@ export function createHttpIntake(collector: Collector, desk: Pick<Control, "hear
       let isFirst = true;
       const turn = new Turn();
       for (const submission of submissions) {
-        // A body of many records lets others go on between two of them.
+        // Others have their turn between two records of a body.
         if (submission === null ? turn.isOver : !isFirst) await turn.pass();
         if (submission === null) continue;
         isFirst = false;
         const { input, answers } = submission;
-        // Who answers a command without saying its run is told apart by the command's id alone.
+        // A worker that answers a command without naming its run is recognised by the command's id alone.
         if (!input.imported) for (const ack of answers ?? []) desk.hearAck(input.workspace, ack);
         const record = faults.length === 0 ? input : { ...input, faultsMax: Math.max(0, faultsMax - faults.length) };
         const decoding = submission.decoded ?? collector.applier.decodeInTurns(record);

@@ -1,6 +1,7 @@
-// The identity of this collector on a shared store. Its id is in the data folder, and positions are counted under it. A
-// folder that was copied, or restored from a snapshot, would reuse positions that the store already has. So the store
-// knows how far each collector got and in which start, and a folder that is behind becomes a new collector.
+// The identity of this collector on a shared store. Its id is in the data folder, and journal positions are counted
+// under it. A folder that was copied, or restored from a snapshot, would use positions again that the store already
+// has. So the store records how far each collector got and in which start, and a folder that is behind becomes a new
+// collector.
 
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -18,14 +19,14 @@ import type { Store } from "#store/store.ts";
 
 export interface Identity {
   readonly id: string;
-  /** Differs for every start, so that no two starts give two blocks one name. */
+  /** Differs for every start, so that no two starts name two blocks alike. */
   readonly epoch: string;
 }
 
-/** What a data folder knows of the store that its records went to. */
+/** What a data folder knows about the store that its records went to. */
 interface Membership {
   readonly installation: string;
-  /** The last start that the store knows of, and the one that was about to be recorded. */
+  /** The last start that the store knows, and the one that was about to be recorded. */
   readonly epochs: readonly string[];
 }
 
@@ -34,13 +35,13 @@ export class ForeignFolder extends Error {
   readonly kind = "foreign_folder";
 }
 
-/** The name in the folder, which is given one if it has none. */
+/** The id in the folder; a folder without one gets one. */
 async function readCollectorId(dataDir: string): Promise<string> {
   const known = await readDurableText(join(dataDir, "collector"));
   return known ?? renameCollector(dataDir);
 }
 
-/** From the next start on, the folder is another collector's. */
+/** Gives the folder a new id, which counts from the next start on. */
 export async function renameCollector(dataDir: string): Promise<string> {
   const id = toNonce();
   await writeDurableText(join(dataDir, "collector"), id);
@@ -57,14 +58,14 @@ export interface Folder {
   readonly position: number;
 }
 
-/** Who this process is before the store was asked. */
+/** Who this process is, before the store is asked. */
 export async function readIdentity(dataDir: string): Promise<Identity> {
   return { id: await readCollectorId(dataDir), epoch: toNonce() };
 }
 
 /**
- * Records this start in the store. A copy of a folder gets a new id. If it is too late for that, or if the folder's records
- * went to another store, a ForeignFolder is thrown.
+ * Records this start in the store. A copied folder gets a new id. Throws a ForeignFolder if it is too late for that, or
+ * if the folder's records went to another store.
  */
 export async function enrol(
   store: Store,
@@ -113,7 +114,7 @@ async function joinInstallation(store: Store, member: Membership | null): Promis
   return first;
 }
 
-/** A store that hangs does not keep a process from ending. */
+/** A store that hangs must not keep the process from ending. */
 const lastNoteMs = 500;
 
 /** Records in the store, from time to time and on `close`, how far this collector has got. */
@@ -149,7 +150,7 @@ export class ProgressNotes {
     if (this.store.kind === "embedded" || position <= this.noted) return;
     this.noted = position;
     const { id: collector, epoch } = this.identity;
-    // Losing one only makes a copy of the folder harder to recognise.
+    // If one is lost, only a copy of the folder is harder to recognise.
     this.writing = this.writing
       .then(() => noteCollector(this.store, { collector, epoch, position, version: nowNs() }))
       .catch(() => undefined);

@@ -21,7 +21,7 @@ export function createIntakeStore(store: Store, limits: IntakeLimits): IntakeSto
   return {
     findGroups: (keys) => untilDone(() => readGroupsOfIds(store, keys)),
     findRows: (groupKeys, ids) => untilDone(() => readRowsOfIds(store, groupKeys, ids)),
-    // If several collectors write, each stores what it knows of a component; only the rows show what all know.
+    // With several collectors, each stores what it knows of a component; only the rows show what all of them know.
     readComponents: (groupKeys) =>
       store.kind === "server"
         ? Promise.resolve([])
@@ -53,7 +53,7 @@ export function createIntakeStore(store: Store, limits: IntakeLimits): IntakeSto
   };
 }
 
-/** Asks a store that is away until it answers, or until nobody waits for the answer. */
+/** Repeats a question until the store answers, or until nobody waits for the answer. */
 export async function untilDone<T>(ask: () => Promise<T>, isClosing: () => boolean = () => false): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -83,10 +83,10 @@ type IdentityReader = (store: Store, groupKey: string, loading: LoadingGroup, li
 
 async function nothing(): Promise<void> {}
 
-/** From which rows the identities of a group come back, by its letter. */
+/** Reads the identities of a group, by the letter of its kind. */
 const identities: Readonly<Record<GroupKind, IdentityReader>> = {
   [groupKinds.artifact]: nothing,
-  // Its rows are known by their ids, whatever group they are in.
+  // Cirron's rows are known by their ids, whatever group they are in.
   [groupKinds.cirronBatch]: nothing,
   [groupKinds.otlpHour]: takeOtlp,
   [groupKinds.semantivaLaunch]: takeLines,

@@ -1,11 +1,12 @@
-// Accepted records that the journal no longer has: damaged ones that were skipped, and a missing first segment. A write
-// that was cut off by the end of its process is not one of them, because it was never acknowledged; it is reported once.
+// Accepted records that the journal has lost: damaged ones that were skipped, and missing first or last segments. A
+// write that was cut off when its process ended is not one of them, because it was never acknowledged; it is reported
+// once.
 
 import type { Journal } from "#journal/journal.ts";
 
 export class JournalDamage {
   private readonly journal: Pick<Journal, "state">;
-  /** After what is stored, and before the start of the journal. */
+  /** Between what is stored and the start of the journal. */
   private readonly missing: number;
 
   constructor(journal: Pick<Journal, "state">, storedTo: number) {
@@ -13,7 +14,7 @@ export class JournalDamage {
     this.missing = Math.max(0, journal.state().firstPosition - 1 - storedTo);
   }
 
-  /** At least this many. */
+  /** The number lost, or more. */
   get records(): number {
     const { corruptRecords, isEndMissing } = this.journal.state();
     return corruptRecords + this.missing + (isEndMissing ? 1 : 0);
@@ -32,7 +33,7 @@ export class JournalDamage {
     ];
   }
 
-  /** What a start reports once. */
+  /** Reported once, at the start. */
   remarks(): string[] {
     const { tornBytes } = this.journal.state();
     if (tornBytes === 0) return [];

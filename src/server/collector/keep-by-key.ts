@@ -1,17 +1,17 @@
-// Copies summaries of metrics to where they lie by key, once in a while, in the embedded engine.
+// Copies summaries of metrics into the table that is ordered by key, from time to time, in the embedded engine.
 
 import { copyMetricsByKey } from "#store/metrics-by-key.ts";
 import type { Store } from "#store/store.ts";
 
-/** Seldom enough to cost nothing, and often enough that a question never finds much that is not copied. */
+/** Rarely enough to cost nothing, and often enough that a question finds little that is not copied. */
 const copyMs = 60_000;
 
 export interface ByKey {
-  /** Plans have reached the store up to here. */
+  /** Everything up to this journal position is stored. */
   stored(position: number): void;
   /** Copies what is new. */
   copy(): Promise<void>;
-  /** Does something while nothing is copied: rows that are being deleted would come back. */
+  /** Runs `work` while nothing is copied: a copy would bring back rows that are being deleted. */
   apart<T>(work: () => Promise<T>): Promise<T>;
   /** Copies nothing more. */
   close(): void;
@@ -20,7 +20,7 @@ export interface ByKey {
 export function keepByKey(store: Store, onTrouble: (message: string, cause: unknown) => void): ByKey {
   let turn: Promise<unknown> = Promise.resolve();
   let storedTo = 0;
-  /** What the last process did not copy is copied in any case. */
+  /** The first look always copies, because the last process may have left something. */
   let copiedTo = -1;
   let { restarts } = store;
   let isClosed = false;
@@ -48,7 +48,7 @@ export function keepByKey(store: Store, onTrouble: (message: string, cause: unkn
     apart,
     stored(position) {
       storedTo = position;
-      // What the engine before it had copied is not known any more.
+      // After a restart of the engine it is not known what was copied.
       if (store.restarts === restarts) return;
       ({ restarts } = store);
       copyNew();

@@ -18,7 +18,7 @@ export interface DurableKeys extends KeyStore {
   reload(): Promise<void>;
 }
 
-/** The key of the settings, which is in no table and cannot be revoked. */
+/** The key from the settings, which is in no table and cannot be revoked. */
 function toFixedKey(secret: string, workspace: string): StoredKey[] {
   if (secret === "") return [];
   const names = { id: "settings", name: "auth.admin_key", workspace };
@@ -34,7 +34,7 @@ export async function createKeyStore(
   const copy = new KeyCopy(dataDir);
   const versions = new Map<string, bigint>();
   const fold = (row: StateRow<"keys">): void => {
-    // The store may be read before it has what was applied here, and after another collector has changed it.
+    // The store may lag behind what was applied here, or be ahead because another collector changed it.
     if (row.version < (versions.get(row.key_id) ?? 0n)) return;
     versions.set(row.key_id, row.version);
     copy.take(row);
@@ -112,8 +112,8 @@ function toChange(key: StoredKey, revoked: 0 | 1): StateChange {
   };
 }
 
-// The keys as last known, in the data folder, for a start while the store is away or takes nothing. They are digests, as in the
-// store.
+// The keys as last known, in a file of the data folder, for a start while the store is away or refuses. Like the store,
+// the file has only digests.
 
 type KeyRow = StateRow<"keys">;
 
@@ -139,7 +139,7 @@ class KeyCopy {
     );
   }
 
-  /** If the copy cannot be written, the old one stays. */
+  /** If the copy cannot be written, the old one is kept. */
   write(): Promise<void> {
     this.writing = this.writing.then(() => this.writeNow()).catch(() => undefined);
     return this.writing;

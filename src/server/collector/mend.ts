@@ -1,7 +1,7 @@
-// What a collector does about a record that cannot be applied. The record may have left the state half changed, so once
-// everything before it is stored, the state is rebuilt from the store, as at a start. The record is then tried once more,
-// in case the state was the problem, and set aside if it fails again. What is accepted in the meantime waits in the
-// journal; senders only notice that answers which wait for application take longer.
+// What a collector does with a record that cannot be applied. The record may have left the state half changed, so once
+// everything before it is stored, the state is rebuilt from the store, as at a start. Then the record is tried once
+// more, in case the state was the problem, and set aside if it fails again. Records that are accepted meanwhile wait in
+// the journal; senders only notice that answers which wait for application take longer.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Applied } from "#intake/applied.ts";
@@ -29,9 +29,9 @@ export interface MenderParts {
   onTrouble(message: string, cause: unknown): void;
 }
 
-/** Limits that the question for this one record exceeded. Any other outage would fail the records behind it too. */
+/** Limits that a question about this one record exceeded. Any other outage would fail the records behind it too. */
 const ownLimits: ReadonlySet<OutageKind> = new Set(["too_large", "timeout"]);
-/** The state is filled again after this, so that a few failures in a row cost one look through the store. */
+/** The outline is read again after this time, so that a few failures in a row cost one look through the store. */
 const warmDelayMs = 1000;
 const retryMs = 1000;
 
@@ -54,8 +54,8 @@ export function createMender(parts: MenderParts): (failed: FailedInput) => Promi
 }
 
 /**
- * The rows of some records were applied, but no block can be made of them. The records are set aside, and a fault is stored
- * in place of their rows. They are forgotten, so that they are new when they are tried again.
+ * Called when no block can be made of the rows of some applied records. The records are set aside, and a fault is
+ * stored in place of their rows. Their groups are forgotten, so that the records count as new when they are retried.
  */
 export function createLeaver(
   parts: Pick<MenderParts, "setAside" | "applier"> & { readonly journal: Journal },
@@ -74,7 +74,7 @@ export function createLeaver(
   };
 }
 
-/** A disk that is full gets room again; until then everything waits in the journal. */
+/** A full disk gets room again; until then everything waits in the journal. */
 async function putAside({ setAside, isClosing, onTrouble }: MenderParts, failed: FailedInput): Promise<Applied> {
   for (;;) {
     try {
@@ -87,7 +87,7 @@ async function putAside({ setAside, isClosing, onTrouble }: MenderParts, failed:
   }
 }
 
-/** Fills the state with an outline of the store in the background, one at a time, until the newest state has one. */
+/** Gives the state an outline of the store, in the background and one at a time, until the newest state has one. */
 function createWarmer({ store, applier, isClosing, onTrouble }: MenderParts): () => void {
   let isRunning = false;
   const run = async (): Promise<void> => {

@@ -1,5 +1,5 @@
-// The outline of the store: which groups exist, in which hours rows begin, and which rows and batches arrived lately. With
-// it, new records cost no question. It is read while the server already works; until it is there, the store is asked for
+// The outline of the store: which groups exist, in which hours rows begin, and which rows and batches arrived lately.
+// With it, new records cost no question. It is read while the server already works; until then the store is asked about
 // everything that memory lacks.
 
 import { nowNs } from "#base/clock.ts";
@@ -21,19 +21,19 @@ import { readGroupKeys, readGroupKeysAfter } from "#store/reader/restore.ts";
 import type { Store } from "#store/store.ts";
 import { untilDone } from "./intake-store.ts";
 
-/** Live jobs send rows that began within these hours. */
+/** Rows of live jobs began within this many hours. */
 const hoursBack = 3;
 const recentKeysMax = 4_000_000;
 const componentHoursMax = 24 * 365;
-/** The number of components whose owners are known. */
+/** How many components are listed with their owners. */
 const componentsMax = 20_000;
 const ledgerNs = 24n * 3600n * 1_000_000_000n;
 
 export const noOutline = "The outline of the store could not be read; the store is asked about new records.";
 
 /**
- * `wholeTo`: the store may hold some rows of journal records behind this one, but neither all of their rows nor what the
- * small tables say of them. Null when it holds none.
+ * `wholeTo`: the store may have some rows of journal records after this one, though neither all of their rows nor their
+ * entries in the small tables. Null when it has none.
  */
 export function readOutline(store: Store, wholeTo: number | null = null): Promise<StoredOutline> {
   return untilDone(() => readOnce(store, wholeTo));
@@ -46,7 +46,7 @@ async function readOnce(store: Store, wholeTo: number | null): Promise<StoredOut
   const now = nowNs();
   const hours = await readRowHours(store);
   const recentIds = await readRecent(store, hours, hourOf(now));
-  // After the ids: rows that others stored meanwhile end no later.
+  // Read after the ids, so that rows which others store meanwhile do not end later.
   const rowHours = await readHours(store, hours, wholeTo !== null);
   const recentHours = new Map([...rowHours].filter(([hour]) => isRecent(hour, hourOf(now))));
   const { sinceNs, places } = await readLatestComponents(store, componentsMax);
@@ -68,7 +68,7 @@ async function readOnce(store: Store, wholeTo: number | null): Promise<StoredOut
   };
 }
 
-/** Rows that begin after the end of every component are new. A component of a lost plan may not be there. */
+/** A row that begins after the end of every component is new. The component of a lost plan may be missing. */
 async function readHours(store: Store, hours: readonly number[], isBroken: boolean): Promise<RowHours> {
   const isWhole = !isBroken && (await readGroupsWithoutComponent(store, 1)).length === 0;
   const last = isWhole ? Number(await readLastEnd(store)) : Number.POSITIVE_INFINITY;
@@ -83,7 +83,7 @@ async function readRecent(store: Store, hours: readonly number[], nowHour: numbe
   if (!hours.some((hour) => isRecent(hour, nowHour))) return null;
   const blocks = await readKeysSince(store, nowHour - hoursBack, nowHour + 1, recentKeysMax);
   const count = blocks.reduce((sum, { rows }) => sum + rows, 0);
-  // More than a filter holds: then only the store knows.
+  // More than a filter holds, so only the store can tell.
   if (count >= recentKeysMax) return null;
   const ids = new FingerprintSet(count);
   for (const block of blocks) {

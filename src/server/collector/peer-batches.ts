@@ -1,5 +1,5 @@
-// What other collectors have stored of Cirron, as far as it concerns this one: batches that may arrive here again, and
-// groups that belong to components in memory here. Of everything else only the batch id is noted.
+// Cirron batches that other collectors have stored, as far as they concern this one: batches that may arrive here
+// again, and groups of components in memory here. Of all others only the batch id is noted.
 
 import { nowNs } from "#base/clock.ts";
 import { Awaited } from "#intake/cirron/awaited.ts";
@@ -19,11 +19,11 @@ import { readStoredGroups } from "./stored-groups.ts";
 
 export interface PeerBatch {
   readonly batchId: string;
-  /** The key that its rows are stored under. */
+  /** The group that its rows are stored under. */
   readonly groupKey: GroupName;
 }
 
-/** A component as the collector stores it that took the batches; numbers of 64 bits are text. */
+/** A component as it is stored by the collector that took the batches; 64-bit numbers are text. */
 export interface PeerComponent {
   readonly groupKey: GroupName;
   readonly sources: string;
@@ -33,13 +33,13 @@ export interface PeerComponent {
 }
 
 export interface TakenBatches {
-  /** Those that concern components in memory. */
+  /** Batches that concern components in memory. */
   readonly related: readonly PeerBatch[];
-  /** Groups of some are just being deleted. */
+  /** Groups of some of them are being deleted. */
   readonly arePutOff: boolean;
 }
 
-/** `told` are the components of some of the batches' groups; for the others the store is asked. */
+/** `told` has the components of some groups; the store is asked for the others. */
 export async function takePeerBatches(
   collector: Collector,
   batches: readonly PeerBatch[],
@@ -60,8 +60,8 @@ export async function takePeerBatches(
 }
 
 /**
- * Takes in groups that others wrote to since a time and that are tied to what came here after they were heard of. Says
- * whether there were any groups.
+ * Takes in groups that others wrote to since a time and that are tied to rows which arrived here later. Returns whether
+ * there were any groups.
  */
 export async function takeNear(collector: Collector, sinceNs: bigint): Promise<boolean> {
   const { id, store, applier } = collector;
@@ -75,7 +75,7 @@ export async function takeNear(collector: Collector, sinceNs: bigint): Promise<b
   return found.length > 0;
 }
 
-/** Takes in groups that hold or name what components here wait for: they are one component with those. */
+/** Takes in groups with rows that components here wait for: they belong to the same component. */
 export async function takeAwaited(collector: Collector): Promise<void> {
   const { store, applier } = collector;
   for (const { workspace, components } of applier.state.cirron.all()) {
@@ -89,25 +89,25 @@ export async function takeAwaited(collector: Collector): Promise<void> {
   }
 }
 
-/** Batches that others have stored since a time, beyond what is known of their journals. */
+/** Batches that others stored since a time, beyond what is known of their journals. */
 export async function readPeerBatches(
   { id, store }: Collector,
   sinceNs: bigint,
   known: ReadonlyMap<string, number>,
 ): Promise<PeerBatch[]> {
-  // This collector's own are in its memory, or were dropped by it.
+  // Its own batches are in memory, or it has dropped them.
   const rows = await readBatchesBeyond(store, sinceNs, new Map(known).set(id, Number.MAX_SAFE_INTEGER));
   return rows.map(({ batch_id, group_key }) => ({ batchId: batch_id, groupKey: group_key }));
 }
 
-/** Notes the ids of all batches since a time, also of those that held nothing new. */
+/** Notes the ids of all batches since a time, including batches that had nothing new. */
 export async function noteBatchIds({ applier, store }: Collector, sinceNs: bigint): Promise<void> {
   const rows = await readBatchIdsSince(store, sinceNs);
   for (const [workspace, some] of Map.groupBy(rows, (row) => row.workspace))
     applier.state.cirron.of(workspace).ledger.note(some.map(({ batch_id }) => batch_id));
 }
 
-/** This collector has taken the batch too, and stored it under another key. */
+/** Whether this collector took the same batch and stored it under another key. */
 function isKnownElsewhere(state: CirronWorkspace, batchId: string, groupKey: GroupName): boolean {
   const known = state.ledger.get(batchId);
   if (known === undefined) return false;
@@ -115,7 +115,7 @@ function isKnownElsewhere(state: CirronWorkspace, batchId: string, groupKey: Gro
   return at !== undefined && !state.components.get(at).groupKeys.has(groupKey);
 }
 
-/** Of these groups the ones that belong to components here, or may be tied to one of them. */
+/** The groups among these that belong to components here, or may be tied to one. */
 async function findRelated(
   { store }: Collector,
   { components, gapNs }: CirronWorkspace,
@@ -123,7 +123,7 @@ async function findRelated(
   told: readonly PeerComponent[],
 ): Promise<Set<string>> {
   const related = new Set([...groupKeys].filter((key) => components.ofKey(key) !== undefined));
-  // Nothing is near where nothing is.
+  // Without components here, nothing can be tied to one.
   if (components.size === 0) return related;
   const others = groupKeys.difference(related);
   const known = new Map(told.map((component) => [component.groupKey, component]));
@@ -136,7 +136,7 @@ async function findRelated(
   return related;
 }
 
-/** A component that was merged into another is announced, or read, with that one. */
+/** A component that was merged into another one is announced, or read, with that one. */
 async function readPeerComponents(store: Store, groupKeys: readonly string[]): Promise<PeerComponent[]> {
   const rows = await readGroupRows(store, "cirron_components", groupKeys);
   return rows.filter(({ merged_into }) => merged_into === "").map(toPeerComponent);
@@ -153,7 +153,7 @@ function toComponent({ groupKey, sources, state, firstNs, lastNs }: PeerComponen
   return fromStateRow(row, (parent) => new Awaited(0, 0, parent));
 }
 
-/** Rebuilds the components of these groups from the rows of all of them. False if one is being deleted. */
+/** Rebuilds the components of these groups from all of their rows. False if a group is being deleted. */
 async function takeGroups(
   collector: Collector,
   workspace: string,
@@ -161,7 +161,7 @@ async function takeGroups(
   copied: readonly PeerBatch[],
 ): Promise<boolean> {
   const { store, sequencer, writer, applier } = collector;
-  // What memory has of these components must be stored first: they are rebuilt from the store.
+  // The components are rebuilt from the store, so what memory has of them must be stored first.
   await collector.queryable(sequencer.position.applied);
   const before = applier.state.cirron.of(workspace);
   const keys = new Set(groupKeys);
@@ -172,7 +172,7 @@ async function takeGroups(
   const groups = await readStoredGroups(store, [...keys]);
   const changes = await applier.whenIdle(() => {
     if (applier.state.isLeaving(keys)) return null;
-    // The state may have been rebuilt in between.
+    // The state may have been rebuilt meanwhile.
     const state = applier.state.cirron.of(workspace);
     const isStale = (component: Component): boolean => component.position > writer.stored;
     const resident = new Set([...keys].flatMap((key) => state.components.ofKey(key) ?? []));
@@ -180,7 +180,7 @@ async function takeGroups(
     return state.remake(groups, { receivedNs: nowNs(), position: sequencer.position.applied });
   });
   if (changes === null) return false;
-  // Something arrived in between: it is taken in with the next news.
+  // More of it arrived meanwhile, so it is tried again.
   if (changes === "stale") return takeGroups(collector, workspace, groupKeys, copied);
   if (changes.length > 0) await collector.change(changes, workspace, "");
   if (keys.size > 1) await removeCopies(store, [...keys]);

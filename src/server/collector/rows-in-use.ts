@@ -1,5 +1,5 @@
-// Applied rows have two readers: the writer with its listeners, and the live hub for as long as it keeps rows for late
-// subscribers. Both follow the order of the journal, so two positions say whose memory is free.
+// The rows of applied batches have two readers: the writer with its listeners, and the live hub, which keeps them for
+// late subscribers. Both follow the order of the journal, so two positions tell which rows are free.
 
 import { noteWaiting } from "#base/array-pool.ts";
 import type { Batch } from "#model/batch.ts";
@@ -7,7 +7,7 @@ import { releaseRows } from "#model/tables.ts";
 
 export class RowsInUse {
   private readonly batches: Batch[] = [];
-  /** Of `batches`, those before this one are released already. */
+  /** The batches before this index are released already. */
   private first = 0;
   private storedTo: number;
   private forgottenTo: number;
@@ -17,25 +17,25 @@ export class RowsInUse {
     this.forgottenTo = position;
   }
 
-  /** To be called in the order of the journal. */
+  /** Call it in the order of the journal. */
   add(batch: Batch): void {
     this.batches.push(batch);
     noteWaiting(batch.bytes);
   }
 
-  /** Everything up to here is stored, and the listeners have been called. */
+  /** Everything up to this position is stored, and the listeners have been called. */
   stored(to: number): void {
     this.storedTo = Math.max(this.storedTo, to);
     this.release();
   }
 
-  /** The hub keeps nothing up to here. */
+  /** The hub has dropped everything up to this position. */
   forgotten(to: number): void {
     this.forgottenTo = Math.max(this.forgottenTo, to);
     this.release();
   }
 
-  /** Nothing is used again: who still reads rows may do so. */
+  /** Releases nothing, because somebody may still read rows; only the count of waiting bytes is corrected. */
   close(): void {
     for (const { bytes } of this.batches.splice(0).slice(this.first)) noteWaiting(-bytes);
     this.first = 0;

@@ -1,5 +1,5 @@
-// Which run a span belongs to, so that its tensors are stored with the run. Memory knows it for live spans, the store for
-// the rest.
+// Which run a span belongs to, so that its tensors are stored with the run. Memory knows the runs of live spans; the
+// store knows the rest.
 
 import { spanKey } from "#intake/cirron/stored-group.ts";
 import { parseGroupKey } from "#model/group-key.ts";
@@ -8,7 +8,7 @@ import { readGroupRows } from "#store/reader/state-rows.ts";
 import type { Store } from "#store/store.ts";
 import type { Collector } from "./collector.ts";
 
-/** The run of a span that has arrived or that other rows name, as far as memory has it. */
+/** The run of a span that has arrived, or that other rows name, if it is in memory. */
 export function liveRunOfSpan({ applier }: Collector, workspace: string, spanId: string): string | undefined {
   return applier.state.cirron.of(workspace).runOfSpan(spanId);
 }
@@ -18,7 +18,7 @@ export interface SpanPlace {
   readonly spanId: string;
 }
 
-/** While the store is away the span counts as unknown. */
+/** Undefined while the store is away. */
 export async function findRunOfSpan(collector: Collector, place: SpanPlace): Promise<string | undefined> {
   return (await findRunsOfSpans(collector, [place]))[0];
 }

@@ -1,5 +1,5 @@
-// What a start needs from the store: its schema, this collector's id in it, and whether it holds anything yet. A start does
-// not wait long for a store that does not answer: input is accepted into the journal, and the rest follows when it does.
+// What a start needs from the store: its schema, the id of this collector, and whether it holds anything yet. A start
+// does not wait long for a store that does not answer: input is accepted into the journal, and the rest follows later.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ export interface StoreMeeting {
   readonly notes: ProgressNotes;
   /** The store is empty; false while that is unknown. */
   readonly isFresh: boolean;
-  /** Null where the store has answered already. */
+  /** Null if the store has answered already. */
   readonly later: Promise<Met> | null;
 }
 
@@ -66,7 +66,7 @@ async function meet(
   return { notes, isFresh: !isUsed };
 }
 
-/** Rejects only when this folder must not go on. */
+/** Rejects only if this folder must not be used. */
 async function meetLater(
   store: Store,
   folder: Folder,
@@ -85,11 +85,11 @@ async function meetLater(
   }
 }
 
-// How long a start waits for a store. One limit covers all questions to a remote one; what is not answered by then is waited
-// for while the server already accepts. An embedded engine is waited for, unless its disk is full.
+// How long a start waits for a store. For a remote one, one limit covers all questions; whatever is unanswered by then
+// is waited for while the server already accepts. An embedded engine is waited for, unless its disk is full.
 
 export interface Patience {
-  /** The result of the work, or that it takes longer: then it goes on, and its caller learns of its end. */
+  /** Resolves with the result of the work, or with `late`; the work then goes on, and the caller handles its end. */
   within<T>(work: Promise<T>): Promise<T | "late">;
 }
 
@@ -107,7 +107,7 @@ export function createPatience(spanMs: number): Patience {
   };
 }
 
-/** Lasts until it is given up. */
+/** Waits until it is given up. */
 export function createEndless(): Patience & { giveUp(): void } {
   const over = Promise.withResolvers<"late">();
   return { within: (work) => Promise.race([work, over.promise]), giveUp: () => over.resolve("late") };

@@ -1,4 +1,4 @@
-// Stored Cirron groups, read whole: for groups whose component was in a plan that is lost, and for groups that several
+// Stored Cirron groups, read whole: for groups whose component was in a lost plan, and for groups that several
 // collectors write to.
 
 import type { StringColumn } from "#base/columns.ts";
@@ -11,7 +11,7 @@ import { absentNumber, readStoredLeaves, readStoredSpans } from "#store/reader/r
 import { readGroupRows } from "#store/reader/state-rows.ts";
 import type { Store } from "#store/store.ts";
 
-/** With as many questions for many groups as for one. */
+/** The number of questions does not depend on the number of groups. */
 export async function readStoredGroups(store: Store, groupKeys: readonly string[]): Promise<StoredGroupRows[]> {
   const [batches, groups, aliases, spans, marks, snapshots] = await Promise.all([
     readBatchesOfGroups(store, groupKeys),
@@ -49,7 +49,7 @@ function createCirronRows(): CirronRows {
   return { spans: createRows("spans"), marks: createRows("marks"), snapshots: createRows("snapshots") };
 }
 
-/** For each row of a block the rows of its group. */
+/** Gives, for each row of a block, where to put it: the rows of its group. */
 function targetsOf<T extends keyof CirronRows>(
   block: DecodedBlock,
   rowsOf: ReadonlyMap<string, CirronRows>,

@@ -1,5 +1,5 @@
-// Applied changes of small tables that the store may not have yet. A reader of such a table asks here first and then the
-// store, so that a start need not wait until the store has taken the rest of the journal.
+// Applied changes of small tables that the store may not have yet. A reader of such a table asks here first and then
+// the store, so that a start need not wait until the store has the rest of the journal.
 
 import type { StateChange, StateRow, StateTable } from "#model/state-tables.ts";
 
@@ -24,14 +24,14 @@ export class UnstoredState {
     for (const change of applied.state) if (watched.has(change.table)) this.changes.push({ position, change });
   }
 
-  /** The store has everything up to there. */
+  /** Forgets what is stored. */
   stored(to: number): void {
     const [first] = this.changes;
     if (first !== undefined && first.position <= to)
       this.changes = this.changes.filter(({ position }) => position > to);
   }
 
-  /** In the order in which they were applied. */
+  /** In the order of their application. */
   of<T extends UnstoredTable>(table: T): Unstored<T>[] {
     return this.changes.flatMap(({ position, change }) =>
       change.table === table ? [{ position, row: change.row as StateRow<T> }] : [],

@@ -1,4 +1,5 @@
-// At full speed the server holds more than a quiet one needs: groups, rows for late subscribers, freed memory.
+// At full speed the server holds more memory than when it is quiet: groups, rows for late subscribers, pools. This
+// gives it back.
 
 import { giveBackMemory } from "#base/give-back.ts";
 import type { Strain } from "#config/memory-shares.ts";
@@ -7,9 +8,12 @@ import type { LiveHub } from "#live/hub.ts";
 import type { StoreWriter } from "#store/writer/writer.ts";
 import type { RowsInUse } from "./rows-in-use.ts";
 
-/** How long nothing must arrive for the server to count as quiet. */
+/** The server counts as quiet when nothing has arrived for this long. */
 const quietMs = 10_000;
-/** What a collection finds free, the runtime still has to sweep: the next one gives that back too. The rest it does alone. */
+/**
+ * The runtime sweeps what a collection found free only later, so a second collection gives that back too. It does the
+ * rest by itself.
+ */
 const givesAfterWork = 2;
 
 interface Holders {
@@ -20,7 +24,7 @@ interface Holders {
   readonly rowsInUse: RowsInUse;
 }
 
-/** Lets go of what is stored, up to `stored`, and need not be held: of more, the shorter memory is. */
+/** Releases what is stored and need not be held: the shorter memory is, the more. */
 export function letGo(
   { hub, rowsInUse, applier }: Pick<Holders, "hub" | "rowsInUse" | "applier">,
   stored: number,
@@ -33,7 +37,7 @@ export function letGo(
   applier.shrink(stored, applied, strain === "none" ? "limits" : strain);
 }
 
-/** Drops what a quiet server need not hold, when nothing has arrived for a while. */
+/** Drops what a quiet server need not hold. */
 export function watchForQuiet({ applied, applier, writer, hub, rowsInUse }: Holders): NodeJS.Timeout {
   let last = applied();
   let left = 0;

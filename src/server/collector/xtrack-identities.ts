@@ -1,4 +1,4 @@
-// The numbered events of an XTrack group, read back: all of a short run, only their ranges for a long one.
+// Reads back the numbered events of an XTrack group: all of a short run, only the ranges of a long one.
 
 import type { AwayPart, TimeWindow } from "#intake/away-events.ts";
 import type { IntakeLimits } from "#intake/intake-state.ts";
@@ -13,9 +13,9 @@ import {
 } from "#store/reader/event-identities.ts";
 import type { Store } from "#store/store.ts";
 
-/** What comes back for one late event, of all workers together. */
+/** How many events are read back for one late event, over all workers. */
 const shareEvents = 131_072;
-/** A time as a double is off by less. */
+/** More than a time in a double is off. */
 const roundedNs = 1024;
 
 export async function takeEvents(
@@ -53,7 +53,7 @@ function clamp(ns: bigint): bigint {
   return ns > int64Max ? int64Max : ns < -int64Max ? -int64Max : ns;
 }
 
-/** So many shares at most, of the borders that are there; times before the first border are in the first share. */
+/** At most this many shares. Times before the first border belong to the first share. */
 function thin(borders: readonly number[], shares: number): bigint[] {
   const every = Math.max(1, Math.floor((borders.length + 1) / shares));
   const kept = borders.filter((_, at) => (at + 1) % every === 0).map((border) => clamp(BigInt(Math.floor(border))));
@@ -92,7 +92,7 @@ function takeBlock(block: DecodedBlock, loading: LoadingGroup): void {
   }
 }
 
-/** Low and high word of each number. */
+/** The low and high word of each number. */
 function toWords({ buffer, byteOffset, length }: BigInt64Array): Uint32Array {
   return new Uint32Array(buffer, byteOffset, length * 2);
 }
