@@ -57,3 +57,8 @@ test("nothing is said of a job whose collectives were all completed, or that has
   expect(alignCollectives([rank(0, upTo(9)), rank(1, upTo(9)), rank(2, upTo(9))])).toBeNull();
   expect(alignCollectives([])).toBeNull();
 });
+
+test("sequence numbers far apart cost no more than those that were recorded", () => {
+  const records = [rank(0, [entry(1), entry(2 ** 53)]), rank(1, [entry(1), entry(2 ** 53, { state: "started" })])];
+  expect(alignCollectives(records)).toMatchObject({ seq: 2 ** 53, ranks: [2] });
+});

@@ -59,8 +59,9 @@ function alignGroup(group: string, records: readonly RankRecord[]): { kind: Kind
     .map((record) => toGroupRank(group, record));
   const absent = [...new Set(told)].filter((rank) => records.every((record) => record.rank !== rank)).sort(byNumber);
   const first = largestOf(ranks.map(({ bySeq }) => (bySeq.size === 0 ? 0 : smallestOf(bySeq.keys()))));
-  const last = largestOf(ranks.map((rank) => rank.last));
-  for (let seq = first; seq <= last; seq++) {
+  // Only numbers that some rank recorded: a gap between two of them may be as large as a sender says.
+  const seqs = [...new Set(ranks.flatMap(({ bySeq }) => [...bySeq.keys()]))].filter((seq) => seq >= first);
+  for (const seq of seqs.sort(byNumber)) {
     const found = alignStep(group, seq, ranks, absent);
     if (found !== null) return found;
   }
