@@ -10,10 +10,10 @@ const pointsMin = 50;
 const factorMin = 1.3;
 
 export interface Divergence {
-  /** Where the smoothed value was least. */
+  /** The index of the value where the smoothed series was least. */
   readonly bestAt: number;
   readonly best: number;
-  /** From here on it never came back near its best. */
+  /** The index from which on it never came back near its best. */
   readonly from: number;
   readonly last: number;
 }
@@ -34,7 +34,9 @@ export function findDivergence(values: Float64Array): Divergence | null {
   let from = smoothed.length;
   while (from > bestAt && (smoothed[from - 1] as number) > limit) from--;
   // For at least a twentieth of the run and a few points: one bad stretch at the very end is not a trend.
-  return smoothed.length - from < Math.max(10, finite.length / 20) ? null : { bestAt, best, from, last };
+  if (smoothed.length - from < Math.max(10, finite.length / 20)) return null;
+  const indexes = [...values.keys()].filter((at) => Number.isFinite(values[at]));
+  return { bestAt: indexes[bestAt] as number, best, from: indexes[from] as number, last };
 }
 
 function smooth(values: Float64Array): Float64Array {

@@ -43,6 +43,15 @@ test("nothing is said of a run of which nothing is known", () => {
   expect(judgeRun(nothing)).toEqual([]);
 });
 
+test("where a loss diverges is told in its own steps, also behind points that are not finite", () => {
+  const values = curve(1000, (step) => (step < 500 ? 2 - step / 500 : 1 + (step - 500) / 100));
+  const withNaN = values.map((value, step) => (step >= 100 && step < 150 ? Number.NaN : value));
+  const stepOf = (given: readonly number[]) =>
+    judgeRun({ ...nothing, losses: [series("loss", given)] }).find(({ code }) => code === "diverging")?.at?.step;
+  expect(Number(stepOf(withNaN))).toBeGreaterThan(500);
+  expect(Math.abs(Number(stepOf(withNaN)) - Number(stepOf(values)))).toBeLessThan(25);
+});
+
 describe("values that are not finite", () => {
   const loss = {
     key: "loss",
