@@ -2,6 +2,7 @@
 
 import { duration } from "#config/kinds.ts";
 import { commandTypes } from "#control/command.ts";
+import { lastValuesMax } from "#judge/last-values.ts";
 import { type Actions, factsOf, type Rule, type RuleKind, ruleKindNames, withDefaults } from "#judge/rule.ts";
 import { parseFilter } from "#query/runs/filter.ts";
 
@@ -25,17 +26,21 @@ const words = new Set([
   "payload",
 ]);
 
+/** Options of rules over the last points of a run: how many points, steps or windows they look at. */
+const counts: ReadonlySet<string> = new Set(["count", "window", "steps", "samples", "windows"]);
+
 /** Throws a RuleMistake. */
 export function parseRule(name: string, given: Readonly<Record<string, unknown>>): Rule {
   if (!/^[\w-]{1,64}$/.test(name)) throw new RuleMistake("A rule's name has letters, digits, - and _, 64 at most.");
   const kind = readKind(name, given["kind"]);
-  const { options } = factsOf(kind);
+  const { options, source } = factsOf(kind);
   const own: Record<string, number> = {};
   for (const [key, value] of Object.entries(given)) {
     if (words.has(key)) continue;
     const option = Object.hasOwn(options, key) ? key : `${key}_ms`;
     if (!Object.hasOwn(options, option)) throw new RuleMistake(unknownKey(name, key, Object.keys(options)));
-    own[option] = option.endsWith("_ms") ? readTime(name, key, value) : readNumber(name, key, value);
+    const read = option.endsWith("_ms") ? readTime : source === "track" && counts.has(option) ? readCount : readNumber;
+    own[option] = read(name, key, value);
   }
   const rule = withDefaults({
     name,
@@ -48,8 +53,8 @@ export function parseRule(name: string, given: Readonly<Record<string, unknown>>
     ...(given["metric"] === undefined ? {} : { metric: readText(name, "metric", given["metric"]) }),
     ...(given["for"] === undefined ? {} : { forMs: readTime(name, "for", given["for"]) }),
     ...(given["cooldown"] === undefined ? {} : { cooldownMs: readTime(name, "cooldown", given["cooldown"]) }),
-    ...(given["once"] === undefined ? {} : { once: given["once"] === true }),
-    ...(given["again"] === undefined ? {} : { again: given["again"] === true }),
+    ...(given["once"] === undefined ? {} : { once: readFlag(name, "once", given["once"]) }),
+    ...(given["again"] === undefined ? {} : { again: readFlag(name, "again", given["again"]) }),
   });
   if (kind !== "slow" && rule.than !== "")
     throw new RuleMistake(
@@ -99,9 +104,20 @@ function readNumber(name: string, key: string, value: unknown): number {
   return number;
 }
 
+function readCount(name: string, key: string, value: unknown): number {
+  if (!Number.isInteger(value) || (value as number) < 1 || (value as number) > lastValuesMax)
+    throw new RuleMistake(`\`${key}\` of the rule ${name} must be a whole number from 1 to ${lastValuesMax}.`);
+  return value as number;
+}
+
+function readFlag(name: string, key: string, value: unknown): boolean {
+  if (typeof value !== "boolean") throw new RuleMistake(`\`${key}\` of the rule ${name} must be true or false.`);
+  return value;
+}
+
 function readTime(name: string, key: string, value: unknown): number {
   const ms = typeof value === "number" ? value : duration.read(value as string);
-  if (ms === undefined || !(ms >= 0))
+  if (ms === undefined || !Number.isSafeInteger(ms) || ms < 0)
     throw new RuleMistake(`\`${key}\` of the rule ${name} must be ${duration.allowed}.`);
   return ms;
 }
