@@ -66,3 +66,11 @@ test("says whether what is loaded is other than before, so that a look into the 
   expect(book.load([{ workspace: "w", value: JSON.stringify(book.with("w", "stall", { armed: true })) }])).toBe(true);
   expect(find(book, "stall")).toMatchObject({ isArmed: true });
 });
+
+test("a rule may be called like something that every object has", () => {
+  const { book, store } = open({ constructor: { kind: "failed" } });
+  expect(find(book, "constructor")).toMatchObject({ origin: "file", isArmed: false, sinceNs: 100n });
+  store(book.withSince("w") as StoredRules);
+  store(book.with("w", "constructor", { armed: true }));
+  expect(find(book, "constructor")).toMatchObject({ isArmed: true, sinceNs: 100n });
+});

@@ -88,7 +88,7 @@ export class RuleBook {
     for (const rule of this.fileRules) found.set(rule.name, { rule, origin: "file" });
     return [...found.values()]
       .map(({ rule, origin }) => {
-        const own = stored[rule.name];
+        const own = ownOf(stored, rule.name);
         return {
           rule,
           origin,
@@ -107,7 +107,7 @@ export class RuleBook {
   /** What is to be stored so that no rule forgets since when it watches; null when everything is. */
   withSince(workspace: string): StoredRules | null {
     const stored = this.workspaces.get(workspace) ?? {};
-    const unseen = this.of(workspace).filter(({ rule }) => stored[rule.name] === undefined);
+    const unseen = this.of(workspace).filter(({ rule }) => ownOf(stored, rule.name) === undefined);
     if (unseen.length === 0) return null;
     return {
       ...stored,
@@ -140,8 +140,13 @@ export class RuleBook {
   /** Armed or silenced. */
   with(workspace: string, name: string, change: Pick<StoredRule, "armed" | "silenced_until_ns">): StoredRules {
     const stored = this.workspaces.get(workspace) ?? {};
-    return { ...stored, [name]: { since_ns: String(this.startedNs), ...stored[name], ...change } };
+    return { ...stored, [name]: { since_ns: String(this.startedNs), ...ownOf(stored, name), ...change } };
   }
+}
+
+/** A rule may be called `constructor`, which every object has. */
+function ownOf(stored: StoredRules, name: string): StoredRule | undefined {
+  return Object.hasOwn(stored, name) ? stored[name] : undefined;
 }
 
 /** A rule that an older or newer release wrote in other words is left out. */
