@@ -54,6 +54,14 @@ describe("toGrid", () => {
     ]);
   });
 
+  it("takes no longer for a plan of a billion runs, of which it lists the first", () => {
+    const planned = 2 ** 50;
+    const { counts, cells } = toGrid([member(0, { lr: 1 }), member(1, { lr: 5 })], planned);
+    expect(counts.missing).toBe(planned - 2);
+    expect(cells).toHaveLength(100_002);
+    expect(cells.at(-1)).toMatchObject({ index: 100_001, status: "missing" });
+  });
+
   it("counts missing runs of a plan without indexes", () => {
     expect(toGrid([member(null, {})], 3).counts.missing).toBe(2);
     expect(toGrid([member(null, {})], null).counts).toMatchObject({ planned: null, missing: 0 });

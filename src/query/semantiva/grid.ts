@@ -153,12 +153,9 @@ function toMissingCells(started: readonly GridCell[], planned: number | null): {
   // Without indexes only the number of missing runs can be told.
   if (seen.size === 0) return { cells: [], count: Math.max(0, planned - started.length) };
   const indexes: number[] = [];
-  let count = 0;
-  for (let index = 0; index < planned; index++) {
-    if (seen.has(index)) continue;
-    count++;
-    if (indexes.length < listedMissingMax) indexes.push(index);
-  }
+  for (let index = 0; index < planned && indexes.length < listedMissingMax; index++)
+    if (!seen.has(index)) indexes.push(index);
+  const count = planned - seen.values().reduce((sum, index) => sum + Number(index >= 0 && index < planned), 0);
   const contexts = inferContexts(started, indexes, planned);
   const cells = indexes.map((index) => ({
     index,

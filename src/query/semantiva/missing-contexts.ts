@@ -8,6 +8,9 @@ interface Placed {
   readonly context: Readonly<Record<string, string>>;
 }
 
+/** The wheels of a larger plan are not looked for: a trace may name any number of runs. */
+const plannedMax = 1_000_000;
+
 /** Contexts by index, only for those that the started runs determine beyond doubt. */
 export function inferContexts(
   started: readonly Placed[],
@@ -15,6 +18,7 @@ export function inferContexts(
   planned: number,
 ): Map<number, Record<string, string>> {
   const inferred = new Map<number, Record<string, string>>();
+  if (planned > plannedMax) return inferred;
   const placed = started.filter((cell): cell is Placed & { index: number } => cell.index !== null);
   const keys = Object.keys(placed[0]?.context ?? {});
   const wheels: Wheel[] = [];
