@@ -45,7 +45,7 @@ export class WatchedRuns {
       return Number(nowNs) - run.lookedNs > Number(restNs);
     };
     const due = [...this.byName.values()]
-      .filter((run) => run.isDue || (run.isOpen && hasRested(run)))
+      .filter((run) => run.isDue || ((run.isOpen || run.heldNs.size > 0) && hasRested(run)))
       .sort((a, b) => a.lookedNs - b.lookedNs);
     // What was never looked at keeps all that comes until it is, and the engine takes as long for one run as for hundreds.
     const fresh = due.filter((run) => run.lookedNs === 0).length;

@@ -192,6 +192,20 @@ export class Watcher {
       run.isDue = false;
       run.lookedNs = Number(nowNs);
     }
+    try {
+      await this.lookAtDue(workspace, runs, rules, nowNs);
+    } catch (cause) {
+      for (const run of runs) run.isDue = true;
+      throw cause;
+    }
+  }
+
+  private async lookAtDue(
+    workspace: Workspace,
+    runs: readonly RunWatch[],
+    rules: readonly WatchedRule[],
+    nowNs: ServerNs,
+  ): Promise<void> {
     const stored = this.ports.stored();
     const sights = await this.seeAgain(workspace, runs, rules, nowNs, stored);
     const known = [...sights].flatMap(([run, sight]): LookedAt[] => (sight ? [{ run, groups: sight.groups }] : []));
@@ -302,17 +316,14 @@ export class Watcher {
     const { rule } = watched;
     const nowNs = this.ports.nowNs();
     const since = run.hold(rule.name, watched.sinceNs, nowNs);
-    if (nowNs - since < BigInt(rule.forMs) * 1_000_000n || nowNs < watched.silencedUntilNs) return;
-    if (!mayFire(run, watched, signal)) {
-      run.heldNs.delete(rule.name);
-      return;
-    }
-    if (!this.ports.isOurs(run.workspace, run.runId)) {
-      this.ports.tellOwner({ workspace: run.workspace, runId: run.runId, rule: rule.name, signal });
-      return;
-    }
-    await this.fire(run, watched, sight, signal);
-    run.heldNs.delete(rule.name);
+    if (nowNs - since < BigInt(rule.forMs) * 1_000_000n) return;
+    const isSilenced = nowNs < watched.silencedUntilNs;
+    const fires = !isSilenced && mayFire(run, watched, signal);
+    const isOurs = this.ports.isOurs(run.workspace, run.runId);
+    if (fires && isOurs) await this.fire(run, watched, sight, signal);
+    else if (fires) this.ports.tellOwner({ workspace: run.workspace, runId: run.runId, rule: rule.name, signal });
+    // While the run goes on, a silence may end, and the owner is told again.
+    if (!run.isOpen || !(isSilenced || (fires && !isOurs))) run.heldNs.delete(rule.name);
   }
 
   private async fire(run: RunWatch, watched: WatchedRule, sight: TableSight, signal: Signal): Promise<void> {

@@ -219,3 +219,10 @@ test("a run that ended is not lost sight of by looks that overlap", async () => 
   }
   for (const id of ids) await expect.poll(() => alertsOf(id, "overlap"), { timeout: 30_000 }).toHaveLength(1);
 });
+
+test("a condition that has to hold for a while is looked at until then, also when its run has ended", async () => {
+  await define("holds", { kind: "threshold", when: "metrics.loss.last>5", for: "4s" });
+  const end = { type: "run_end", at: 5, payload: { status: "completed", exit_code: 0 } };
+  await send(runOf("holds-on", [metric("loss", 9, 1, 1), end]));
+  await expect.poll(() => alertsOf("holds-on", "holds"), { timeout: 20_000, interval: 500 }).toHaveLength(1);
+});
