@@ -105,6 +105,13 @@ test("what the server refuses is told in its own words", async () => {
   server.close();
 });
 
+test("a mail that the server has taken is sent, also if the server then goes away without a word", async () => {
+  const server = await createMailServer({ answers: { QUIT: "421 closing" } });
+  await sendMail({ url: server.url, from: "t@example.org" }, mail, reach);
+  server.close();
+  expect(server.lines.at(-1)).toBe("QUIT");
+});
+
 test("a password is not sent without TLS", async () => {
   const server = await createMailServer();
   const url = server.url.replace("smtp://", "smtp://ada:secret@");

@@ -44,7 +44,8 @@ export async function sendMail(server: MailServer, mail: Mail, reach: Reach): Pr
     await talk.say(`RCPT TO:<${oneLine(mail.to)}>`, 250);
     await talk.say("DATA", 354);
     await talk.say(`${toLines(server.from, mail)}\r\n.`, 250);
-    await talk.say("QUIT", 221);
+    // The server has the mail: however it answers now, the mail must not be sent again.
+    await talk.say("QUIT", 221).catch(() => undefined);
   } finally {
     talk.close();
   }
