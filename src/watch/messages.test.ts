@@ -34,6 +34,11 @@ test("the receiver's address tells which words it wants", () => {
   expect(bodyFor("https://alerts.example/", message)).toMatchObject({ version: "4", status: "firing" });
 });
 
+test("a text that is cut for Discord is still Unicode", () => {
+  const long = { ...message, firing: { ...firing, text: "🙂".repeat(2000) } };
+  expect((bodyFor("https://discord.com/api/webhooks/1/x", long)["content"] as string).isWellFormed()).toBe(true);
+});
+
 test("Alertmanager's receivers find what they look for", () => {
   const body = bodyFor("https://alerts.example/", {
     ...message,

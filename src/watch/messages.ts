@@ -18,7 +18,7 @@ export function bodyFor(target: string, message: Message): Record<string, unknow
   const { hostname, pathname } = new URL(target);
   if (hostname === "hooks.slack.com") return { text: toText(message) };
   if (/(^|\.)discord(app)?\.com$/.test(hostname) && pathname.startsWith("/api/webhooks/"))
-    return { content: toText(message).slice(0, 2000) };
+    return { content: toText(message).slice(0, 2000).toWellFormed() };
   if (/\.(webhook\.office|logic\.azure|powerplatform)\.com$/.test(hostname)) return toTeams(message);
   return toAlertmanager(message);
 }
