@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
+import type { Writable } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
 import { runInTest } from "#cli/run-cli.testing.ts";
 import { suiteApp, testApp } from "../support/app.ts";
@@ -304,6 +305,24 @@ describe("tributary run", () => {
     const env = { TMPDIR: join(folder, "none") };
     const { ended } = startProgram(app.app.url, [process.execPath, "-e", "console.log('ran')"], [], env);
     expect(await ended).toMatchObject({ code: 0, out: "ran\n" });
+  });
+
+  it("reads its standard input no faster than the program does", async () => {
+    const program = `
+      console.log("ready");
+      setTimeout(() => process.stdin.once("data", () => process.exit(0)), 2000);
+    `;
+    const { child, ended } = startRun(app.app.url, program, ["--run-id", "walk-stdin", "--sample", "off"]);
+    const { stdin } = child as { readonly stdin: Writable };
+    stdin.on("error", () => undefined);
+    let taken = 0;
+    const feed = (): void => {
+      while (!stdin.destroyed && stdin.writableLength === 0 && stdin.write(Buffer.alloc(65_536, "x"))) taken += 65_536;
+    };
+    stdin.on("drain", feed);
+    feed();
+    expect((await ended).code).toBe(0);
+    expect(taken).toBeLessThan(8 * 1024 * 1024);
   });
 
   it("gives commands to the program's standard input, which may confirm them", async () => {

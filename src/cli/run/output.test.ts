@@ -95,6 +95,28 @@ describe("lines for the log", () => {
     expect(lines.take(true)).toEqual({ bytes: Buffer.from("two"), offset: 4 });
     expect(lines.take(true)).toBeUndefined();
   });
+
+  it("is cut between characters when a line has no end", () => {
+    const lines = new LineCollector();
+    const text = Buffer.from("ü".repeat(512 * 1024));
+    const pieces: { readonly bytes: Uint8Array; readonly offset: number }[] = [];
+    const take = (atEnd: boolean) => {
+      const taken = lines.take(atEnd);
+      if (taken !== undefined) pieces.push(taken);
+    };
+    lines.add(text.subarray(0, 1));
+    for (let at = 0; at < 40; at++) {
+      lines.add(Buffer.concat([text.subarray(1), text.subarray(0, 1)]));
+      take(false);
+    }
+    take(true);
+    expect(pieces.length).toBeGreaterThan(2);
+    expect(pieces.map(({ offset }) => offset)).toEqual(
+      pieces.map((_, at) => pieces.slice(0, at).reduce((sum, { bytes }) => sum + bytes.length, 0)),
+    );
+    for (const { bytes } of pieces.slice(0, -1))
+      expect(new TextDecoder("utf-8", { fatal: true }).decode(bytes)).toMatch(/^ü+$/);
+  });
 });
 
 describe("samples", () => {

@@ -108,33 +108,42 @@ function findStart(bytes: Buffer): number {
   return bytes.length;
 }
 
+/** A line without an end is held up to this size: a progress bar may write one line for days. */
+const openLineBytesMax = 16 * 1024 * 1024;
+
 /** Collects whole lines of a stream with the offset they begin at. */
 export class LineCollector {
   private held: Uint8Array[] = [];
-  private heldBytes = 0;
   private offset = 0;
+  bytes = 0;
+  /** How many of them are whole lines. */
+  private wholeBytes = 0;
 
   add(text: Uint8Array): void {
+    const end = text.lastIndexOf(newline) + 1;
+    if (end > 0) this.wholeBytes = this.bytes + end;
     this.held.push(text);
-    this.heldBytes += text.length;
+    this.bytes += text.length;
   }
 
-  get bytes(): number {
-    return this.heldBytes;
-  }
-
-  /** The whole lines so far; at the end of the stream also a line without an end. */
+  /** The whole lines so far; at the end of the stream, and beyond a bound, also a line without an end. */
   take(atEnd: boolean): { readonly bytes: Uint8Array; readonly offset: number } | undefined {
+    const isCut = !atEnd && this.wholeBytes === 0 && this.bytes > openLineBytesMax;
+    if (this.bytes === 0 || (this.wholeBytes === 0 && !atEnd && !isCut)) return undefined;
     const all = Buffer.concat(this.held);
-    const end = atEnd ? all.length : all.lastIndexOf(newline) + 1;
-    if (end === 0) {
-      this.held = [all];
-      return undefined;
-    }
+    const end = atEnd ? all.length : isCut ? lastCharacter(all) : this.wholeBytes;
     const taken = { bytes: all.subarray(0, end), offset: this.offset };
     this.held = [all.subarray(end)];
-    this.heldBytes = all.length - end;
+    this.bytes = all.length - end;
+    this.wholeBytes = 0;
     this.offset += end;
     return taken;
   }
+}
+
+/** Where the last character of a UTF-8 text begins, which may not be whole. */
+function lastCharacter(text: Uint8Array): number {
+  let at = text.length - 1;
+  while (at > 0 && ((text[at] as number) & 0xc0) === 0x80) at--;
+  return at;
 }

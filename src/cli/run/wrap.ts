@@ -114,8 +114,8 @@ function spawnChild({ context, command, runId, client }: WrapOptions, leftFolder
     env: toChildEnv(context.env, runId, client.url, toRecorderEnv(leftFolder)) as NodeJS.ProcessEnv,
   });
   child.stdin?.on("error", () => undefined);
-  if (!context.stdin.isTTY) context.stdin.on("data", (chunk: Buffer) => writeInput(child, chunk));
-  if (!context.stdin.isTTY) context.stdin.once("end", () => child.stdin?.end());
+  // No faster than the program reads: a long file would otherwise lie in memory here.
+  if (!context.stdin.isTTY && child.stdin !== null) context.stdin.pipe(child.stdin);
   return child;
 }
 
@@ -124,10 +124,6 @@ function writeCommand(child: ChildProcess, bytes: Uint8Array): void {
   const frames = child.stdio[3] as Writable | undefined;
   if (child.stdin?.writable) child.stdin.write(bytes);
   else if (frames?.writable) frames.write(bytes);
-}
-
-function writeInput(child: ChildProcess, bytes: Uint8Array): void {
-  if (child.stdin?.writable) child.stdin.write(bytes);
 }
 
 function forwardSignals(child: ChildProcess): () => void {
@@ -211,17 +207,22 @@ class Capture {
       });
     const printed = split(this.frames.printed, (text) => {
       stdout.write(text);
-      this.lines.stdout.add(text);
+      this.takeOutput("stdout", text);
     });
     // Text on the frames' own descriptor is nobody's output: a program wrote to a file it took for its own.
-    const framed = split(this.frames.own, (text) => this.lines.stderr.add(text));
+    const framed = split(this.frames.own, (text) => this.takeOutput("stderr", text));
     feed(child.stdout, printed);
     feed(child.stdio[3] as Readable, framed);
     child.stderr?.on("data", (chunk: Buffer) => {
       stderr.write(chunk);
-      this.lines.stderr.add(chunk);
+      this.takeOutput("stderr", chunk);
     });
     (child.stdio[3] as Writable | null)?.on("error", () => undefined);
+  }
+
+  private takeOutput(stream: "stdout" | "stderr", text: Uint8Array): void {
+    this.lines[stream].add(text);
+    if (this.lines[stream].bytes > requestBytes) this.flushOutput(stream, false);
   }
 
   private takeFrame(frame: Uint8Array, frames: FrameRequests, link: CommandLink): void {
@@ -255,17 +256,20 @@ class Capture {
   }
 
   flush(atEnd: boolean): void {
-    for (const stream of ["stdout", "stderr"] as const) {
-      const taken = this.lines[stream].take(atEnd);
-      if (!taken) continue;
-      // Told, because it may be long until a server can be reached.
-      const at_ns = String(BigInt(Date.now()) * 1_000_000n);
-      const query = { wrapper: this.wrapperId, stream, offset: taken.offset, at_ns };
-      this.outbox.add({ route: "output", params: this.params, query, body: taken.bytes });
-    }
+    this.flushOutput("stdout", atEnd);
+    this.flushOutput("stderr", atEnd);
     this.flushFrames(this.frames.printed);
     this.flushFrames(this.frames.own);
     this.flushRecords();
+  }
+
+  private flushOutput(stream: "stdout" | "stderr", atEnd: boolean): void {
+    const taken = this.lines[stream].take(atEnd);
+    if (!taken) return;
+    // The time of printing: it may be long until a server can be reached.
+    const at_ns = String(BigInt(Date.now()) * 1_000_000n);
+    const query = { wrapper: this.wrapperId, stream, offset: taken.offset, at_ns };
+    this.outbox.add({ route: "output", params: this.params, query, body: taken.bytes });
   }
 
   private flushFrames(frames: FrameRequests): void {
