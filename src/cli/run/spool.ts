@@ -29,14 +29,21 @@ export async function writeRequest(folder: string, n: number, request: SpooledRe
   const { body, ...head } = request;
   await mkdir(folder, { recursive: true });
   const path = join(folder, String(n).padStart(10, "0") + suffix);
-  await writeFile(`${path}.tmp`, Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]));
+  const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
+  // Synced before it gets its name, or a loss of power could leave an empty file under it.
+  await writeFile(`${path}.tmp`, bytes, { flush: true });
   await rename(`${path}.tmp`, path);
 }
 
-export function decodeRequest(bytes: Uint8Array): SpooledRequest {
+/** Null for bytes that are no request: the disk damaged the file. */
+function decodeRequest(bytes: Uint8Array): SpooledRequest | null {
   const end = bytes.indexOf(newline);
-  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end))) as Omit<SpooledRequest, "body">;
-  return { ...head, body: bytes.subarray(end + 1) };
+  try {
+    const head = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end))) as Omit<SpooledRequest, "body">;
+    return { ...head, body: bytes.subarray(end + 1) };
+  } catch {
+    return null;
+  }
 }
 
 /** Rejects when the server may take it later. What the server will never take it has kept as a fault. */
@@ -70,7 +77,13 @@ export async function replayFolder(client: Client, folder: string): Promise<numb
     const bytes = await readFile(path).catch(() => undefined);
     // Another process may replay the same folder; the second one finds the file gone.
     if (!bytes) continue;
-    await sendRequest(client, decodeRequest(bytes));
+    const request = decodeRequest(bytes);
+    if (request === null) {
+      // Out of the way, so that the requests after it are sent.
+      await rename(path, `${path}.damaged`).catch(() => undefined);
+      continue;
+    }
+    await sendRequest(client, request);
     await rm(path, { force: true });
     taken++;
   }
