@@ -5,7 +5,7 @@ import { mkdtempSync } from "node:fs";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PickleRefused, type PickleValue, readPickle } from "#base/pickle.ts";
+import { type PickleValue, readPickle } from "#base/pickle.ts";
 
 export interface LeftRecord {
   readonly type: "error_report" | "flight_record" | "flight_record_refused";
@@ -46,8 +46,10 @@ export async function gatherLeft(folder: string | null): Promise<LeftRecord[]> {
   if (folder === null) return [];
   try {
     const names = (await readdir(folder)).sort().slice(0, filesMax);
-    const found = await Promise.all(names.map((name) => readLeft(join(folder, name), name)));
-    return found.filter((record) => record !== null);
+    const found = names.map((name) =>
+      readLeft(join(folder, name), name).catch((error: Error) => refused(name, error.message)),
+    );
+    return (await Promise.all(found)).filter((record) => record !== null);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -60,12 +62,7 @@ async function readLeft(path: string, name: string): Promise<LeftRecord | null> 
   if (name === "error.json") return toErrorReport(await readFile(path, "utf8"));
   const rank = /(\d+)$/.exec(name)?.[1];
   if (rank === undefined) return null;
-  try {
-    return { type: "flight_record", payload: toFlightRecord(Number(rank), readPickle(await readFile(path))) };
-  } catch (error) {
-    if (error instanceof PickleRefused) return refused(name, error.message);
-    throw error;
-  }
+  return { type: "flight_record", payload: toFlightRecord(Number(rank), readPickle(await readFile(path))) };
 }
 
 function refused(name: string, why: string): LeftRecord {
