@@ -6,7 +6,6 @@ import type { ServerNs } from "#base/clock.ts";
 import { Turn } from "#base/turns.ts";
 import { factsOf, type Rule } from "#judge/rule.ts";
 import { isOfTrackAlone, lookFor, type Moment, type Signal } from "#judge/signals.ts";
-import type { RunTrack } from "#judge/track.ts";
 import type { Batch } from "#model/batch.ts";
 import type { GroupName, RunId, Workspace } from "#model/names.ts";
 import type { StateChange } from "#model/state-tables.ts";
@@ -287,29 +286,20 @@ export class Watcher {
     const track = run.remembered;
     run.holdOnly(sight.about);
     const isAlive = sight.status === "running" && (sight.groups.some(isConnected) || nowNs - track.heardNs < aliveNs);
+    const moment: Moment = { nowNs, isAlive, steps };
     for (const watched of rules) {
       const { rule, sinceNs } = watched;
       if (!sight.about.has(rule.name) || run.isResting(rule.name)) continue;
-      const signal = this.signalOf(rule, track, sight, { nowNs, isAlive, steps, sinceNs });
-      // What the table says may be older than what is remembered: the rule is to look again when it has caught up.
+      // The table may lag behind what is remembered here: then the rule looks once it has caught up.
       const hasLooked = sight.updatedNs >= sinceNs;
+      const look = lookFor(rule) ?? (() => sight.signals.get(rule.name) ?? null);
+      const signal = hasLooked ? look(track, rule, moment) : null;
       const isGone = signal === null && !run.isSeenElsewhere(rule.name, nowNs);
       if (isGone && hasLooked && isOfTrackAlone(rule) && !run.hasFirings(rule.name)) run.letRest(rule.name);
       if (signal !== null) await this.consider(run, watched, sight, signal);
       else if (isGone) await this.clear(run, rule, sight);
     }
     track.looked();
-  }
-
-  private signalOf(
-    rule: Rule,
-    track: RunTrack,
-    sight: TableSight,
-    { sinceNs, ...moment }: Moment & { readonly sinceNs: ServerNs },
-  ): Signal | null {
-    if (sight.updatedNs < sinceNs) return null;
-    const look = lookFor(rule);
-    return look === undefined ? (sight.signals.get(rule.name) ?? null) : look(track, rule, moment);
   }
 
   private async consider(run: RunWatch, watched: WatchedRule, sight: TableSight, signal: Signal): Promise<void> {
