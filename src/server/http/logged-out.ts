@@ -2,7 +2,8 @@
 // which of them no longer count, as hashes in a file of the data folder, until their time is over.
 
 import { createHash } from "node:crypto";
-import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { writeSyncedNow } from "#base/durable-file.ts";
 
 export class LoggedOut {
   private readonly path: string | null;
@@ -23,20 +24,20 @@ export class LoggedOut {
     return this.ends.size > 0 && this.ends.has(hashOf(login));
   }
 
-  /** `login` is the value of a cookie that counts until now. */
+  /** `login` is the value of a cookie that counts until now. After this it never counts again, even if the power fails. */
   add(login: string): void {
     const hash = hashOf(login);
     if (this.ends.has(hash)) return;
     const entry: [string, number] = [hash, Number(login.split(".")[1])];
     this.ends.set(...entry);
-    if (this.path !== null) appendFileSync(this.path, toLine(entry), { mode: 0o600 });
+    if (this.path !== null) writeSyncedNow(this.path, toLine(entry), "a");
   }
 }
 
 /** A longer file than needed is harmless, so a full disk keeps nobody from starting. */
 function shorten(path: string, text: string): void {
   try {
-    writeFileSync(`${path}.tmp`, text, { mode: 0o600 });
+    writeSyncedNow(`${path}.tmp`, text, "w");
     renameSync(`${path}.tmp`, path);
   } catch {
     rmSync(`${path}.tmp`, { force: true });

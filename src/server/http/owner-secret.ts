@@ -2,8 +2,9 @@
 // the data as well, so `owner-secret` is a key for everything, as long as it comes from this machine.
 
 import { createHash, randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeSyncedNow } from "#base/durable-file.ts";
 
 export const ownerSecretFile = "owner-secret";
 
@@ -19,19 +20,22 @@ export function readSealSecret(dataDir: string, use: "login" | "watch", shared =
   return readSecretFile(dataDir, `${use}-secret`, () => randomBytes(32));
 }
 
-/** A file that is too short to be a secret was cut off while it was written, and is replaced. */
+/**
+ * A file that is too short to be a secret was cut off while it was written, and is replaced. A new one is on the disk before
+ * anybody hears of it: after a loss of power, what others were told would not count any more.
+ */
 function readSecretFile(dataDir: string, name: string, make: () => Uint8Array): Buffer {
   const path = join(dataDir, name);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   try {
-    writeFileSync(path, make(), { flag: "wx", mode: 0o600 });
+    writeSyncedNow(path, make(), "wx");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
   const found = readFileSync(path);
   chmodSync(path, 0o600);
   if (found.length >= secretBytesMin) return found;
-  writeFileSync(path, make());
+  writeSyncedNow(path, make(), "w");
   return readFileSync(path);
 }
 
