@@ -7,6 +7,7 @@
 //   npm run chaos -- --pause 100                      senders that rest between two sendings, so that the folder stays small
 //   npm run chaos -- --seed 7 --only "kill both"      the same blows again, or some of them
 //   npm run chaos -- --built                          against what `npm run build` made, as people install it
+//   npm run chaos:power -- --rounds 50               losses of power only, on a disk of its own (as root): --power ext4 or xfs
 //   npm run chaos -- --disk 2147483648                on a file system of so many bytes, which also runs full (as root)
 //
 // With strace installed, system calls of the server fail too. Exits with 1 when a record was lost, doubled, invented or altered.
@@ -17,6 +18,7 @@ import { parseArgs } from "node:util";
 import { describeMachine, quantile, whole } from "../bench/support/server.ts";
 import { blows } from "../tests/chaos/blows.ts";
 import { type Report, runCampaign, slowStartMs } from "../tests/chaos/campaign.ts";
+import { fileSystems, whyNoPower } from "../tests/chaos/power/powered-disk.ts";
 import type { Start } from "../tests/chaos/victim.ts";
 
 /** How many starts are told whatever they took. */
@@ -32,6 +34,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     only: { type: "string", multiple: true },
     disk: { type: "string" },
+    power: { type: "string" },
     built: { type: "boolean", default: false },
     save: { type: "boolean", default: false },
   },
@@ -46,6 +49,16 @@ if (values.built && !existsSync(new URL("../dist/main.js", import.meta.url))) {
   process.exit(2);
 }
 
+const power = fileSystems.find((name) => name === values.power);
+if (values.power !== undefined) {
+  const unknown = `--power takes one of these file systems: ${fileSystems.join(", ")}.`;
+  const why = power === undefined ? unknown : whyNoPower(power);
+  if (why !== null) {
+    console.error(why);
+    process.exit(2);
+  }
+}
+
 const report = await runCampaign({
   rounds: Number(values.rounds),
   recordsMin: Number(values.records),
@@ -54,12 +67,14 @@ const report = await runCampaign({
   program: values.built ? "built" : "sources",
   ...(values.only === undefined ? {} : { only: values.only }),
   ...(values.minutes === undefined ? {} : { minutesMax: Number(values.minutes) }),
+  ...(power === undefined ? {} : { power }),
   ...(values.disk === undefined ? {} : { diskBytes: Number(values.disk) }),
   onRound: (line) => console.log(line),
 });
 const page = toPage(report);
 console.log(page);
-if (values.save) await writeFile(new URL("../bench/results/chaos.md", import.meta.url), page);
+if (values.save)
+  await writeFile(new URL(`../bench/results/chaos${power === undefined ? "" : "-power"}.md`, import.meta.url), page);
 const { lost, doubled, invented, altered } = report.verdict;
 const wrong = [lost, doubled, invented, altered].flat();
 const kindOf = (line: string): string => /^(?:in the backup: )?\w+/.exec(line)?.[0] ?? "";
@@ -86,16 +101,17 @@ function toSlowest(starts: readonly Start[]): string {
     .join("\n");
 }
 
-function toPage({ verdict, rounds, starts, commands, backups }: Report): string {
+function toPage({ verdict, rounds, starts, commands, backups, sectors }: Report): string {
   const startsMs = starts.map(({ tookMs }) => tookMs);
   const startCostsMs = starts.map(({ costMs }) => costMs);
   const words = process.argv.slice(2).filter((word) => word !== "--save");
+  const title = power === undefined ? "Chaos" : "Losses of power";
   const total = Object.values(rounds).reduce((sum, count) => sum + count, 0);
   const seconds = (ms: readonly number[], q: number): string => toS(quantile(ms, q));
   const { spans, nodes, points, otlpSpans, otlpPoints, otlpLogs } = verdict.byKind;
-  return `# Chaos
+  return `# ${title}
 
-\`${["npm run chaos --", ...words].join(" ")}\`, seed ${values.seed}, on ${new Date().toISOString().slice(0, 10)}, ${describeMachine()}.
+\`${[power === undefined ? "npm run chaos --" : "npm run chaos:power --", ...words].join(" ")}\`, seed ${values.seed}, on ${new Date().toISOString().slice(0, 10)}, ${describeMachine()}.
 
 | | |
 | --- | ---: |
@@ -116,7 +132,7 @@ ${Object.entries(rounds)
 | commands handed over again under the same id, after a kill | ${whole(commands.again)} |
 | files acknowledged, and read back | ${whole(verdict.blobs)} |
 | whole backups taken meanwhile · waited for in vain | ${backups.whole} · ${backups.late} |
-
+${power === undefined ? "" : `| sectors not flushed when the power went · lost of them | ${whole(sectors.cached)} · ${whole(sectors.lost)} |\n`}
 The slowest starts, with what the server said of them:
 
 | round | seconds until ready | seconds of processor time | the server's log |

@@ -2,12 +2,13 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { damageOutbox, flipJournal, lastSegment } from "./damage.ts";
 import type { Field } from "./deliver.ts";
 import { hourOfTrouble } from "./hour-of-trouble.ts";
+import type { Keeps } from "./power/cached-disk.ts";
 import type { Part, Victim } from "./victim.ts";
 
 type Random = () => number;
@@ -184,6 +185,60 @@ function failCalls(part: Part): Blow {
   };
 }
 
+const sectorsOfPage = 8;
+const survivals = [1, 0, 0.5];
+
+/** The disk keeps all it had in its cache, nothing of it, or some writes, pages or sectors of it. */
+function createKeeps(random: Random): Keeps {
+  const survival = survivals[Math.floor(random() * (survivals.length + 1))] ?? random();
+  const sectorsTogether = [1, sectorsOfPage, Number.POSITIVE_INFINITY][Math.floor(random() * 3)] as number;
+  let [last, isKept] = ["", false];
+  return (write, sector) => {
+    const piece = `${write} ${Math.floor(sector / sectorsTogether)}`;
+    if (piece !== last) [last, isKept] = [piece, random() < survival];
+    return isKept;
+  };
+}
+
+/** What others were told, and would be refused with if it changed. */
+function readSecrets({ dataDir }: Victim): string {
+  const names = readdirSync(dataDir).filter((name) => name.endsWith("-secret"));
+  return names.map((name) => `${name} ${readFileSync(join(dataDir, name), "base64")}`).join("\n");
+}
+
+/** Nothing that the server says afterwards can rest on a sync that the disk did not finish before. */
+async function losePower(victim: Victim, random: Random, { disk, ledger }: Field): Promise<void> {
+  if (disk === null) throw new Error("there is no disk whose power could be cut");
+  const secrets = readSecrets(victim);
+  disk.stop();
+  victim.signal("engine", "SIGKILL");
+  const ended = victim.end("SIGKILL");
+  await disk.pullOut();
+  await ended;
+  await disk.comeBack(createKeeps(random));
+  await victim.start();
+  if (readSecrets(victim) !== secrets) throw new Error("a secret of the data folder is not what it was");
+  await ledger.lookForCopies(victim.url);
+}
+
+async function losePowerWhileStarting(victim: Victim, random: Random, field: Field): Promise<void> {
+  await victim.end("SIGKILL");
+  victim.launch();
+  await sleep(random() * 1500);
+  await losePower(victim, random, field);
+}
+
+/** With plans and records that are not stored, and an engine that then gets them all at once. */
+async function losePowerWhileCatchingUp(victim: Victim, random: Random, field: Field): Promise<void> {
+  victim.signal("engine", "SIGSTOP");
+  await sleep(1000 + random() * 2000);
+  victim.signal("engine", "SIGCONT");
+  await sleep(random() * 1500);
+  await losePower(victim, random, field);
+}
+
+/** Only where the folder lies on a disk whose power can be cut. */
+export const cutPower: readonly string[] = ["lose power", "lose power while starting", "lose power while catching up"];
 /** Only where the folder lies on a small file system of its own. */
 export const onSmallDisks: readonly string[] = ["fill the disk", "start on a full disk"];
 /** Only where strace is installed and may attach. */
@@ -204,6 +259,9 @@ export const blows: Readonly<Record<string, Blow>> = {
   "jump the clock": jumpClock,
   "trouble the engine for an hour": hourOfTrouble,
   "take a whole backup": takeBackup,
+  "lose power": losePower,
+  "lose power while starting": losePowerWhileStarting,
+  "lose power while catching up": losePowerWhileCatchingUp,
   "fill the disk": fillDisk,
   "start on a full disk": startOnFullDisk,
   "fail the server's calls": failCalls("server"),

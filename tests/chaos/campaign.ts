@@ -7,12 +7,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRandom } from "../support/random-inputs.ts";
 import { Backups } from "./backups.ts";
-import { blows, failSystemCalls, onSmallDisks } from "./blows.ts";
+import { blows, cutPower, failSystemCalls, onSmallDisks } from "./blows.ts";
 import { CommandLedger } from "./command-ledger.ts";
 import { listCommands, sendCommands, steeredRun } from "./commander.ts";
 import type { Field } from "./deliver.ts";
 import { Ledger, type Verdict, type Wrong } from "./ledger.ts";
 import { sendExports } from "./otlp-senders.ts";
+import { type FileSystem, PoweredDisk } from "./power/powered-disk.ts";
 import { sendAndDelete, sendBlobs, sendNodes, sendSpans } from "./senders.ts";
 import { type Program, type Start, Victim } from "./victim.ts";
 import { sendPoints } from "./workers.ts";
@@ -20,7 +21,7 @@ import { sendPoints } from "./workers.ts";
 export interface CampaignOptions {
   readonly rounds: number;
   readonly seed: number;
-  /** The blows to choose from, by name; all of them otherwise. */
+  /** The blows to choose from, by name; otherwise all of them, or losses of power where the disk can have them. */
   readonly only?: readonly string[];
   /** They are taken one after the other instead of at random. */
   readonly isInOrder?: boolean;
@@ -30,6 +31,8 @@ export interface CampaignOptions {
   readonly minutesMax?: number;
   /** Bytes of a file system in memory that the folder lies on, which only root can make; the disk otherwise. */
   readonly diskBytes?: number;
+  /** The folder lies on a disk of its own with such a file system, whose power can be cut, which only root can make. */
+  readonly power?: FileSystem;
   /** What each client waits after a request; without it they send as fast as the server takes it. */
   readonly pauseMs?: number;
   /** What is struck; the sources unless said. */
@@ -43,18 +46,21 @@ export interface Report {
   readonly starts: readonly Start[];
   readonly commands: ReturnType<CommandLedger["counts"]>;
   readonly backups: { readonly whole: number; readonly late: number };
+  /** Of the disk whose power was cut: sectors that it had not flushed at that moment, and how many of them it lost. */
+  readonly sectors: PoweredDisk["sectors"];
 }
 
 export async function runCampaign(options: CampaignOptions): Promise<Report> {
   const dataDir = await mkdtemp(join(tmpdir(), "tributary-chaos-"));
-  const { diskBytes } = options;
+  const { diskBytes, power } = options;
   if (diskBytes !== undefined) execFileSync("mount", ["-t", "tmpfs", "-o", `size=${diskBytes}`, "tmpfs", dataDir]);
+  const disk = power === undefined ? null : await PoweredDisk.create(dataDir, power);
   const victim = await Victim.create(dataDir, options.program);
   const stop = new AbortController();
   const commands = new CommandLedger(victim);
   const backups = new Backups(dataDir);
   const { pauseMs = 0 } = options;
-  const field: Field = { victim, ledger: new Ledger(), commands, backups, pauseMs, stopped: stop.signal };
+  const field: Field = { victim, ledger: new Ledger(), commands, backups, disk, pauseMs, stopped: stop.signal };
   try {
     await victim.start();
     const senders = sendAll(field);
@@ -62,7 +68,14 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
     stop.abort();
     await senders;
     const verdict = await judge(field);
-    return { verdict, rounds, starts: victim.starts, commands: commands.counts(), backups };
+    return {
+      verdict,
+      rounds,
+      starts: victim.starts,
+      commands: commands.counts(),
+      backups,
+      sectors: disk?.sectors ?? { cached: 0, lost: 0 },
+    };
   } finally {
     stop.abort();
     // One that stands still would outlive its server.
@@ -70,6 +83,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
     await victim.end("SIGKILL");
     victim.forget();
     backups.forget();
+    await disk?.remove();
     if (diskBytes !== undefined) execFileSync("umount", ["--lazy", dataDir]);
     await rm(dataDir, { recursive: true, force: true });
   }
@@ -119,10 +133,12 @@ function failOf(senders: Promise<unknown>): Promise<never> {
 }
 
 /** What this machine lets us do. */
-function possibleBlows({ diskBytes }: CampaignOptions): string[] {
+function possibleBlows({ diskBytes, power }: CampaignOptions): readonly string[] {
+  if (power !== undefined) return cutPower;
   const canTrace = spawnSync("strace", ["-V"]).status === 0;
   return Object.keys(blows).filter((name) => {
     if (onSmallDisks.includes(name)) return diskBytes !== undefined;
+    if (cutPower.includes(name)) return false;
     return canTrace || !failSystemCalls.includes(name);
   });
 }

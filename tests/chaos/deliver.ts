@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Backups } from "./backups.ts";
 import type { CommandLedger } from "./command-ledger.ts";
 import type { Ledger } from "./ledger.ts";
+import type { PoweredDisk } from "./power/powered-disk.ts";
 import type { Victim } from "./victim.ts";
 
 export interface Field {
@@ -12,6 +13,8 @@ export interface Field {
   readonly ledger: Ledger;
   readonly commands: CommandLedger;
   readonly backups: Backups;
+  /** Null where the power cannot be cut. */
+  readonly disk: PoweredDisk | null;
   /** What each client waits after a request, beside what it waits anyway. */
   readonly pauseMs: number;
   readonly stopped: AbortSignal;

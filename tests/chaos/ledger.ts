@@ -67,6 +67,7 @@ export class Ledger {
   private readonly blobs = new Map<string, { readonly sha256: string; readonly moment: number }>();
   /** Of records that were damaged. */
   private readonly forgiven = new Set<string>();
+  private readonly copies = new Set<string>();
   /** Counts what was acknowledged: a copy of the store that is begun now must hold all of it. */
   moment = 0;
 
@@ -102,11 +103,25 @@ export class Ledger {
     this.blobs.set(path, { sha256: sha256Of(bytes), moment: ++this.moment });
   }
 
+  /** What the store shows twice now; merges may hide it from whoever looks later. */
+  async lookForCopies(url: string): Promise<void> {
+    for (const kind of kinds) {
+      const { table, id } = recordKinds[kind];
+      const copies = await ask(url, `SELECT ${id} AS i FROM ${table} GROUP BY i HAVING count() > 1 LIMIT 1000`);
+      for (const [stored] of copies) this.copies.add(`${kind} ${stored} for a while`);
+    }
+  }
+
   /** `asOf`: of a copy that was begun at that moment. It is not asked which runs had been deleted by then. */
   async judge(url: string, asOf = Number.POSITIVE_INFINITY): Promise<Verdict> {
-    const verdict = { acknowledged: this.acknowledged, stored: 0, lost: [], doubled: [], invented: [], altered: [] };
+    const verdict = {
+      acknowledged: this.acknowledged,
+      stored: 0,
+      ...{ lost: [], doubled: [] as string[], invented: [], altered: [] },
+    };
     for (const kind of kinds) await this.judgeKind(url, kind, verdict, asOf);
     await this.judgeBlobs(url, verdict, asOf);
+    verdict.doubled.push(...this.copies);
     const counts = kinds.map((kind) => [kind, this.taken[kind].size]);
     return { ...verdict, byKind: Object.fromEntries(counts), blobs: this.blobs.size };
   }
