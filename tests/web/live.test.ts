@@ -130,6 +130,35 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     await close();
   });
 
+  test("an overview shows the newest value and line while the job runs", async () => {
+    const { page, problems, close } = await browser.visit(`${server.app.url}/runs/live-job`);
+    const curve = page.locator(".key-curve strong").first();
+    await soon(() => curve.textContent()).toBe("0.03333");
+    job?.metric("loss", 0.5, { step: 61, phase: "train" });
+    await soon(() => curve.textContent()).toBe("0.5");
+    job?.log("info", "\u001b[32mthe first line\u001b[0m");
+    await page.locator(".last-lines").getByText("the first line", { exact: true }).waitFor();
+    job?.log("info", "the next line");
+    await page.locator(".last-lines").getByText("the next line").waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test("a comparison follows the runs in it", async () => {
+    const { page, problems, close } = await browser.visit(
+      `${server.app.url}/compare?run=live-job&run=first&tab=params`,
+    );
+    const last = page
+      .getByRole("row", { name: /^loss train/ })
+      .getByRole("cell")
+      .nth(1);
+    await soon(() => last.textContent()).toBe("0.5");
+    job?.metric("loss", 0.25, { step: 61, phase: "train" });
+    await soon(() => last.textContent()).toBe("0.25");
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   test("a command is asked about, sent, and seen to be confirmed by the worker", async () => {
     let rate = 0.1;
     job?.on("pause", () => undefined);

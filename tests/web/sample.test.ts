@@ -218,8 +218,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     await walk(`/runs/${failedPipeline}/pipeline`, async (page) => {
       await page.getByRole("button", { name: /FloatDivideOperation/ }).waitFor();
       const details = page.getByRole("complementary", { name: "Node FloatDivideOperation" });
-      await details.getByText("Division by zero is not allowed").first().waitFor();
-      await details.getByText("post Division by zero is not allowed", { exact: true }).waitFor();
+      await soon(() => details.getByText("Division by zero is not allowed", { exact: true }).count()).toBe(2);
       expect(await page.locator(".node-missing").count()).toBe(2);
       await page.locator(".node-missing").first().click();
       await page.getByText("the pipeline failed at FloatDivideOperation, so it probably never ran").waitFor();
@@ -262,8 +261,10 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
   });
 
   test("a launch is a grid of its runs, and a second attempt stands beside the first", async () => {
-    await sendSecondAttempt(server);
     await walk("/launches", async (page) => {
+      await page.getByText("8/8").waitFor();
+      await sendSecondAttempt(server);
+      await soon(() => page.getByText("8/8").count()).toBe(2);
       await page.locator("td a.mono").first().click();
       await page.getByRole("region", { name: "Grid" }).waitFor();
       expect(await page.locator(".cell.status-completed").count()).toBe(8);

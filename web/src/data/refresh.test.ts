@@ -1,4 +1,4 @@
-import { QueryClient, QueryObserver } from "@tanstack/react-query";
+import { InfiniteQueryObserver, QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createRefresher } from "./refresh.ts";
 
@@ -46,6 +46,32 @@ test("a change while the very first answer is under way is asked for after it", 
   await vi.advanceTimersByTimeAsync(20_000);
   expect(seen).toEqual([0, 1]);
   refresher.close();
+});
+
+test("a list of many pages, all of which are asked for again, waits longer", async () => {
+  const client = new QueryClient();
+  let asked = 0;
+  const observer = new InfiniteQueryObserver(client, {
+    queryKey: ["events"],
+    queryFn: async ({ pageParam }) => {
+      asked++;
+      return pageParam;
+    },
+    initialPageParam: 0,
+    getNextPageParam: (last: number) => last + 1,
+  });
+  const leave = observer.subscribe(() => undefined);
+  await vi.advanceTimersByTimeAsync(1);
+  for (let page = 1; page < 9; page++) await observer.fetchNextPage();
+  asked = 0;
+  const refresher = createRefresher(client);
+  refresher.ask("events", { queryKey: ["events"] }, 1_000);
+  await vi.advanceTimersByTimeAsync(2_900);
+  expect(asked).toBe(0);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(asked).toBe(9);
+  refresher.close();
+  leave();
 });
 
 test("a closed refresher asks for nothing more", async () => {

@@ -2,9 +2,15 @@
 // if changes come faster than answers, no answer would ever arrive.
 
 import type { QueryClient, QueryFilters } from "@tanstack/react-query";
+import { largestOf } from "#base/extremes.ts";
+
+const gatherMsMax = 60_000;
 
 export interface Refresher {
-  /** Asks again for what the filter finds, once changes have been gathered for `gatherMs`. One turn at a time per key. */
+  /**
+   * Asks again for what the filter finds, once changes have been gathered for `gatherMs`, or longer where that is a list of
+   * many pages. One turn at a time per key.
+   */
   ask(key: string, filters: QueryFilters, gatherMs: number): void;
   close(): void;
 }
@@ -26,7 +32,7 @@ export function createRefresher(client: QueryClient): Refresher {
     const turn = { again: true };
     turns.set(key, turn);
     while (turn.again && !closed) {
-      await pause(gatherMs);
+      await pause(Math.min(gatherMsMax, gatherMs * Math.ceil(pagesOf(client, filters) / 3)));
       // An answer that is already under way may be from before the change, so it is asked for once more after it.
       turn.again = client.isFetching(filters) > 0;
       await client.invalidateQueries(filters, { cancelRefetch: false });
@@ -45,4 +51,13 @@ export function createRefresher(client: QueryClient): Refresher {
       for (const timer of timers) clearTimeout(timer);
     },
   };
+}
+
+/** Every page that was scrolled to is asked for again. */
+function pagesOf(client: QueryClient, filters: QueryFilters): number {
+  const found = client.getQueryCache().findAll({ ...filters, type: "active" });
+  return largestOf([
+    1,
+    ...found.map(({ state }) => (state.data as { pages?: unknown[] } | undefined)?.pages?.length ?? 1),
+  ]);
 }

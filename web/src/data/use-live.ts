@@ -2,7 +2,7 @@
 
 import { type Query, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext, useEffect, useRef, useSyncExternalStore } from "react";
-import type { LiveEvent } from "#api/contract/live.ts";
+import type { LiveEvent, LiveEventName } from "#api/contract/live.ts";
 import type { RouteName } from "#api/contract/paths.ts";
 import { parsePositions } from "#model/positions.ts";
 import type { LiveSnapshot, LiveStream } from "./live.ts";
@@ -64,6 +64,21 @@ function isBehind(asOf: string, startId: string): boolean {
   return [...parsePositions(startId)].some(([collector, position]) => position > (known.get(collector) ?? -1));
 }
 
+const runNews: ReadonlySet<LiveEventName> = new Set(["run", "changed", "gone", "skipped"]);
+
+/** Asks these routes again when runs come, change or go: all of them, or only `ids`. */
+export function useFreshWithRuns(routes: readonly RouteName[], gatherMs: number, ids?: readonly string[]): void {
+  useLiveEvents((event, refresher) => {
+    const run = runOf(event);
+    if (!runNews.has(event.name) || (run !== null && ids?.includes(run) === false)) return;
+    for (const route of routes) refresher.ask(route, { queryKey: [route] }, gatherMs);
+  });
+}
+
+function runOf(event: LiveEvent): string | null {
+  return event.name === "run" ? event.data.id : "run" in event.data ? event.data.run : null;
+}
+
 /** Which routes show rows of a kind. Series and logs are not here: charts and the log append by themselves. */
 const routesOfKind: Record<string, readonly RouteName[]> = {
   metrics: ["metrics"],
@@ -111,7 +126,7 @@ function markStale(event: LiveEvent, refresher: Refresher): void {
     return;
   }
   if (event.name === "alert") refresher.ask("alerts", { queryKey: ["alerts"] }, settleMs);
-  const run = event.name === "run" ? event.data.id : "run" in event.data ? event.data.run : null;
+  const run = runOf(event);
   if (run === null || event.name === "metrics" || event.name === "logs") return;
   const kinds = event.name === "changed" ? Object.keys(event.data.rows) : [`${event.name}s`];
   const routes = new Set<RouteName>(["run", ...kinds.flatMap((kind) => routesOfKind[kind] ?? [])]);

@@ -4,10 +4,13 @@ import { createContext, useContext, useMemo, useRef } from "react";
 import type { CompareAnswer, ComparePart } from "#api/contract/compare.ts";
 import { useTheme } from "../../app/theme.ts";
 import { useApi } from "../../data/use-api.ts";
+import { useFreshWithRuns } from "../../data/use-live.ts";
 import { formatNumber } from "../../text/format-number.ts";
 import { type CompareSearch, toPartQuestion } from "./compare-search.ts";
 import { type ParallelAxis, toAxes } from "./parallel.ts";
 import { type Colours, coloursByAxis, coloursOfRuns, groupsByAxis, keepPlaces, type RunGroup } from "./run-colours.ts";
+
+const freshMs = 5_000;
 
 const extraParts: Readonly<Record<string, ComparePart>> = {
   charts: "divergence",
@@ -22,6 +25,8 @@ export function useComparison(
   ids: readonly string[],
   drawn: boolean,
 ) {
+  // The more there is to ask for, the longer changes are gathered.
+  useFreshWithRuns(["compare", "series"], freshMs * Math.ceil(ids.length / 10), ids);
   const asked = ids.length > 0;
   const isFree = tab !== "charts" || drawn;
   const metrics = usePart(ids, "metrics", asked);

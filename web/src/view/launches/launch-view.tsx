@@ -7,6 +7,7 @@ import { useSetSearch } from "../../app/url-choice.ts";
 import { heatColour, inkOn } from "../../chart/colour.ts";
 import { panelId } from "../../chart/metric-groups.ts";
 import { useApi } from "../../data/use-api.ts";
+import { useFreshWithRuns } from "../../data/use-live.ts";
 import { Select } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Answer } from "../../part/notice.tsx";
@@ -35,6 +36,7 @@ export function LaunchView() {
     { params: { id, attempt: Number(attempt) }, query: { columns: [metric] } },
     { keep: true },
   );
+  useFreshWithRuns(launch.data?.status === "running" ? ["launch"] : [], 5_000);
   return (
     <Page maxWidth="none">
       <Answer of={launch}>

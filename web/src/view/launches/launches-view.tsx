@@ -2,6 +2,7 @@
 
 import { Link } from "@tanstack/react-router";
 import type { LaunchSummary } from "#api/contract/launch.ts";
+import { useFreshWithRuns } from "../../data/use-live.ts";
 import { usePages } from "../../data/use-pages.ts";
 import { Button } from "../../part/button.tsx";
 import { Answer, CommandLine, Empty } from "../../part/notice.tsx";
@@ -13,6 +14,7 @@ import { formatCount } from "../../text/format-number.ts";
 import "./launches.css";
 
 export function LaunchesView() {
+  useFreshWithRuns(["launches"], 5_000);
   const { pages, rows, more } = usePages("launches", { query: { limit: 200 } }, (answer) => answer.launches);
   return (
     <Answer of={pages}>

@@ -9,12 +9,14 @@ import { spanColours } from "../../chart/span-colours.ts";
 import { Spark } from "../../chart/spark.tsx";
 import { useRunApi, useRunClock, useRunMetrics } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
+import { useLiveEvents } from "../../data/use-live.ts";
 import { Icon } from "../../part/icon.tsx";
 import { Name } from "../../part/name.tsx";
 import { Panel } from "../../part/panel.tsx";
 import { RunLink } from "../../part/run-link.tsx";
 import { Table } from "../../part/table.tsx";
 import { useNow } from "../../part/when.tsx";
+import { parseAnsi } from "../../text/ansi.ts";
 import { formatFloat } from "../../text/format-number.ts";
 import { formatClock, toMs } from "../../text/format-time.ts";
 import { toBoxes } from "../timeline/boxes.ts";
@@ -25,6 +27,7 @@ const formats = new Intl.ListFormat("en");
 const curvesMax = 4;
 const rowsMax = 24;
 const linesMax = 6;
+const freshMs = 3_000;
 
 export function SentenceLine({ run }: { readonly run: Run }) {
   const now = useNow(5_000, run.status === "running");
@@ -41,6 +44,15 @@ export function SentenceLine({ run }: { readonly run: Run }) {
       )}
     </section>
   );
+}
+
+/** Charts and the log grow by themselves; the overview asks again for the little it shows of them. */
+export function useFreshOverview({ id }: Run): void {
+  useLiveEvents(({ name, data }, refresher) => {
+    if ((name !== "metrics" && name !== "logs") || data.run !== id) return;
+    const route = name === "metrics" ? "series" : "logs";
+    refresher.ask(route, { queryKey: [route] }, freshMs);
+  }, id);
 }
 
 /** Where the time of the whole run went, with its loss over it: what several clients sent, on one clock. */
@@ -169,8 +181,8 @@ export function LastLines({ run }: { readonly run: Run }) {
         {lines.map((line) => (
           <li key={line.id} className={`row level-${line.level}`}>
             <time className="muted">{formatClock(toMs(line.ts_ns)).slice(0, 8)}</time>
-            <span className="clip" title={line.msg.slice(0, 2000)}>
-              {line.msg.slice(0, 500)}
+            <span className="clip" title={parseAnsi(line.msg.slice(0, 2000)).text}>
+              {parseAnsi(line.msg.slice(0, 500)).text}
             </span>
           </li>
         ))}

@@ -18,11 +18,12 @@ import { formatCount, formatFloat } from "../../text/format-number.ts";
 import { formatTime, toMs } from "../../text/format-time.ts";
 import { RunAlerts } from "../rules/alert-list.tsx";
 import { Findings } from "./findings.tsx";
-import { KeyCurves, LastLines, OneClock, SentenceLine, TextTable } from "./overview-panels.tsx";
+import { KeyCurves, LastLines, OneClock, SentenceLine, TextTable, useFreshOverview } from "./overview-panels.tsx";
 import { durationParts } from "./run-sentence.ts";
 
 export function Overview() {
   const { run } = useRunClock();
+  useFreshOverview(run);
   return (
     <Page>
       <SentenceLine run={run} />

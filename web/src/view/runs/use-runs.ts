@@ -4,7 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { RunSummary, RunsAnswer, RunsQuery } from "#api/contract/run.ts";
 import { call, Refusal } from "../../data/client.ts";
-import { useLiveEvents } from "../../data/use-live.ts";
+import { useFreshWithRuns } from "../../data/use-live.ts";
 import { keepOrder } from "./runs-search.ts";
 
 /** The first pages come quickly; somebody who scrolls on wants many rows. */
@@ -12,7 +12,6 @@ const pageRows = 200;
 const pageRowsLater = 1000;
 const shortPages = 2;
 const settleMs = 2_000;
-const settleMsMax = 60_000;
 
 export function useRuns(query: RunsQuery, enabled: boolean) {
   const key = JSON.stringify(query);
@@ -29,13 +28,7 @@ export function useRuns(query: RunsQuery, enabled: boolean) {
   const good = useRef(pages.data);
   if (pages.data !== undefined) good.current = pages.data;
   const data = pages.error instanceof Refusal ? good.current : pages.data;
-  // Every page that was scrolled to is asked for again, so the more there are the longer changes are gathered.
-  const gatherMs = Math.min(settleMsMax, settleMs * Math.ceil((data?.pages.length ?? 1) / 3));
-  useLiveEvents((event, refresher) => {
-    if (["run", "changed", "gone", "skipped"].includes(event.name)) {
-      refresher.ask("runs", { queryKey: ["runs"] }, gatherMs);
-    }
-  });
+  useFreshWithRuns(["runs"], settleMs);
   const fresh = useMemo(() => data?.pages.flatMap((page) => page.runs) ?? [], [data]);
   const [shown, setShown] = useState<{ key: string; ids: string[]; pages: number }>({ key: "", ids: [], pages: 0 });
   const pageCount = data?.pages.length ?? 0;
