@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { chromiumPath } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
 import { suiteSite } from "./site.ts";
-import { soon, walkOn } from "./walking.ts";
+import { boxOf, panelOf, plotOf, soon, walkOn } from "./walking.ts";
 
 const runsTotal = 100;
 const [server, browser] = suiteSite("empty");
@@ -42,6 +42,32 @@ describe.skipIf(chromiumPath === undefined)("comparing in a browser", () => {
       expect(compared.length).toBeLessThanOrEqual(3);
       expect(asked.filter((url) => url.includes("/api/v1/series")).length).toBeLessThanOrEqual(3);
       expect(new Set(await swatches(page)).size).toBe(runsTotal);
+    });
+  });
+
+  test("the cursor stands at the same step in every panel, however fast each run came to it", async () => {
+    const startMs = Date.now() - 3_600_000;
+    const pace = (id: string, steps: number, stepMs: number) =>
+      Array.from({ length: steps }, (_, step) =>
+        toFrames(
+          [
+            ...(step === 0 ? [["run_start", { run_id: { id }, name: id }] as const] : []),
+            ["metric_batch", { run_id: id, metrics: { loss: 1 / (step + 1), rate: step }, step }],
+          ],
+          startMs + step * stepMs,
+          id,
+          step === 0 ? 1 : step + 2,
+        ),
+      );
+    await sendXtrack(server, Buffer.concat([...pace("paced-slow", 40, 500), ...pace("paced-fast", 400, 10)]));
+    await drained(server);
+    await walk("run=paced-slow&run=paced-fast", async (page) => {
+      const lossBox = await plotOf(page, "loss");
+      const rateBox = await plotOf(page, "rate");
+      await page.mouse.move(lossBox.x + lossBox.width / 2, lossBox.y + 40);
+      const line = panelOf(page, "rate").locator(".u-cursor-x");
+      const share = async () => ((await boxOf(line)).x - rateBox.x) / rateBox.width;
+      await soon(share).toBeCloseTo(0.5, 1);
     });
   });
 

@@ -28,8 +28,21 @@ export function isTimed(axis: Axis): boolean {
   return axis === "time" || axis === "relative";
 }
 
-export function xOfTime(t: number, axis: Axis, series: PlotSeries): number {
-  return isTimed(axis) ? t : (series.x[rowAtTime(series, t)] ?? Number.NaN);
+/**
+ * Where a time stands on an axis: on the row it belongs to, give or take `within`, else between two rows, as if steps passed
+ * evenly there.
+ */
+export function xOfTime(t: number, axis: Axis, series: PlotSeries, within = 0): number {
+  if (isTimed(axis)) return t;
+  const row = rowAtTime(series, t);
+  const [from = 0, to = 0] = [series.t[row], series.tLast[row]];
+  const x = series.x[row] ?? Number.NaN;
+  if (t >= from - within && t <= to + within) return x;
+  const other = t < from ? row - 1 : row + 1;
+  const [otherT, otherX] = [series.t[other], series.x[other]];
+  return otherT === undefined || otherX === undefined || otherT === from
+    ? x
+    : x + ((otherX - x) * (t - from)) / (otherT - from);
 }
 
 /** How far from the pointer something that stands out is still meant. */
@@ -58,7 +71,14 @@ function cursorAtX(target: CursorPlot, x: number, reach = 0): Cursor | null {
 
 function cursorAtRow(target: CursorPlot, series: PlotSeries, row: number, t = series.t[row] ?? 0): Cursor {
   const { from, to } = momentOf(series.tLast, row);
-  return { t, from: target.id, moment: { from, to }, ...(target.of === undefined ? {} : { of: target.of }) };
+  const { axis, id, of } = target;
+  return {
+    t,
+    from: id,
+    moment: { from, to },
+    ...(axis === "step" || axis === "epoch" ? { at: { axis, x: series.x[row] ?? 0 } } : {}),
+    ...(of === undefined ? {} : { of }),
+  };
 }
 
 /** The time of a position: itself on a time axis, else that of the nearest row of any series. */
@@ -90,11 +110,16 @@ export function followCursor(plot: uPlot, target: CursorPlot): void {
   describe(plot, target, rows);
   if (cursor?.from === target.id) return;
   const first = target.series[0];
-  const x = cursor === null || first === undefined ? Number.NaN : xOfTime(cursor.t, target.axis, first);
+  const x = cursor === null || first === undefined ? Number.NaN : xOfCursor(cursor, target.axis, first);
   const left = Number.isNaN(x) ? -10 : plot.valToPos(x, "x");
   following = true;
   plot.setCursor({ left, top: left < 0 ? -10 : 1 }, false);
   following = false;
+}
+
+function xOfCursor({ t, at, moment }: Cursor, axis: Axis, series: PlotSeries): number {
+  if (at?.axis === axis) return at.x;
+  return xOfTime(t, axis, series, moment === undefined ? 0 : moment.to - moment.from);
 }
 
 function rowOrNull(series: PlotSeries, t: number): number | null {

@@ -12,6 +12,8 @@ export interface Cursor {
   readonly from: string;
   /** The times that a step or bucket stands for, where the cursor is on one: after `from`, up to `to`. */
   readonly moment?: TimeWindow;
+  /** The step or epoch it is on: panels over the same axis show that, whenever each run came to it. */
+  readonly at?: { readonly axis: "step" | "epoch"; readonly x: number };
   /** The metric it is on, as `panelId` names it. */
   readonly of?: string;
 }
