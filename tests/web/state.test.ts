@@ -105,6 +105,14 @@ describe.skipIf(chromiumPath === undefined)("the state of the page", () => {
     await close();
   });
 
+  test("a run that is not there is said to be missing, with a way to those that are", async () => {
+    const { page, close } = await browser.visit(`${server.app.url}/runs/nobody`);
+    await page.getByText("There is no such run.").waitFor();
+    await page.getByRole("link", { name: "all runs", exact: true }).click();
+    await page.waitForURL(/\/runs$/);
+    await close();
+  });
+
   test("a filtered table says so when nobody answers, and counts nothing", async () => {
     const silence = (page: Page) => void page.route(/\/api\/v1\/runs\?/, (route) => route.abort());
     const { page, close } = await browser.visit(`${server.app.url}/runs?filter=left`, { prepare: silence });

@@ -158,23 +158,31 @@ function Crumbs() {
         </Link>
       )}
       <span className="muted">/</span>
-      {view === "runs" ? <RunHeading id={fromSegment(id)} /> : <Heading text={id} />}
+      {view === "runs" ? <RunHeading id={fromSegment(id)} /> : <NameHeading name={id} />}
     </nav>
   );
 }
 
 function RunHeading({ id }: { readonly id: string }) {
   const run = useApi("run", { params: { id } });
-  return <Heading text={run.data?.name ?? id} />;
+  return <NameHeading name={run.data?.name ?? id} />;
 }
 
-function Heading({ text }: { readonly text: string }) {
+function NameHeading({ name }: { readonly name: string }) {
+  return (
+    <Heading text={name}>
+      <Name>{name}</Name>
+    </Heading>
+  );
+}
+
+function Heading({ text, children = text }: { readonly text: string; readonly children?: ReactNode }) {
   useEffect(() => {
     document.title = `${text} · Tributary`;
   }, [text]);
   return (
     <h1 className="clip" title={text} aria-label={text}>
-      <Name>{text}</Name>
+      {children}
     </h1>
   );
 }

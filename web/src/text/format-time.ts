@@ -29,6 +29,11 @@ export function formatDuration(ns: number): string {
   return `${sign}${three(minutes / 1440)} d`;
 }
 
+/** The same of milliseconds. */
+export function formatMs(ms: number): string {
+  return formatDuration(ms * 1e6);
+}
+
 export function formatAgo(timeMs: number, nowMs: number): string {
   const seconds = (nowMs - timeMs) / 1000;
   if (seconds < -1) return `in ${coarse(-seconds)}`;

@@ -5,7 +5,7 @@ import type { CompareAnswer } from "#api/contract/compare.ts";
 import type { SeriesColumn } from "#api/contract/series.ts";
 import { useTheme } from "../../app/theme.ts";
 import { useUrlChoice } from "../../app/url-choice.ts";
-import { matchText, panelId } from "../../chart/metric-groups.ts";
+import { matchText, panelId, panelTitle } from "../../chart/metric-groups.ts";
 import { throughExtremes } from "../../chart/outstanding.ts";
 import { Plot } from "../../chart/plot.tsx";
 import { drawnAxis, type PlotSeries, toPlotSeries, wireAxis } from "../../chart/plot-data.ts";
@@ -61,7 +61,7 @@ function OverlayPanel(props: OverlayPanelProps) {
   const { answer, series, axis, isOverTime, isAsked } = useOverlaySeries(props, seen);
   const lines = useMemo(() => series.map(({ run }) => colourOf(run, look) ?? "#888888"), [series, look]);
   const outside = useMemo(() => outsideOf(series, choices), [series, choices]);
-  const title = phase === "" ? key : `${phase} · ${key}`;
+  const title = panelTitle(props.metric);
   const id = `compare ${key} ${phase}`;
   useEffect(() => () => setHover(null), []);
   const isAnswered = answer.data !== undefined || answer.error !== null;

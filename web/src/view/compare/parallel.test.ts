@@ -14,7 +14,7 @@ const compare = {
 const axes = toAxes(compare, String);
 
 test("draws only what differs, wide ranges logarithmically, words in order", () => {
-  expect(axes.map((axis) => axis.label)).toEqual(["lr (log)", "optimizer", "train loss"]);
+  expect(axes.map((axis) => axis.label)).toEqual(["lr (log)", "optimizer", "train · loss"]);
   expect(axes[0]?.places).toEqual([0, 1, null]);
   expect(axes[1]?.places).toEqual([0, 1, 0]);
 });
@@ -28,9 +28,9 @@ test("an axis that few runs have a place on is not offered first", () => {
   const rare = { key: "loss", phase: "", last: [1, null, null], min: [], max: [], nonfinite: [] };
   const all = toAxes({ ...compare, metrics: [rare, ...compare.metrics] } as unknown as CompareAnswer, String);
   const metrics = all.filter((axis) => axis.kind === "metric");
-  expect(metrics.map((axis) => axis.label)).toEqual(["loss", "train loss"]);
+  expect(metrics.map((axis) => axis.label)).toEqual(["loss", "train · loss"]);
   expect(sharedAxes([...metrics, axes[1] as (typeof axes)[number]]).map((axis) => axis.label)).toEqual([
-    "train loss",
+    "train · loss",
     "optimizer",
   ]);
 });

@@ -2,6 +2,7 @@
 
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import { largestOf } from "#base/extremes.ts";
+import { panelTitle } from "../../chart/metric-groups.ts";
 import { extentOf, type Range } from "../../chart/scale.ts";
 import { valueTicks } from "../../chart/ticks.ts";
 import { toNumber } from "../../text/format-number.ts";
@@ -31,9 +32,9 @@ export function toAxes(compare: CompareAnswer, format: (value: number) => string
     });
   const metrics = compare.metrics
     .filter((row) => row.last.some((value) => value !== null))
-    .map(({ key, phase, last }) => {
-      const label = phase === "" ? key : `${phase} ${key}`;
-      return axisOf({ name: `metrics.${key}@${phase}`, label, kind: "metric" }, last.map(toNumber), format);
+    .map((row) => {
+      const named = { name: `metrics.${row.key}@${row.phase}`, label: panelTitle(row), kind: "metric" } as const;
+      return axisOf(named, row.last.map(toNumber), format);
     });
   return [...params, ...metrics];
 }

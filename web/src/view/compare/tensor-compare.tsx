@@ -1,11 +1,13 @@
 // One tensor's histograms, run beside run.
 
+import { useQueries } from "@tanstack/react-query";
 import { useState } from "react";
 import type { RunSummary } from "#api/contract/run.ts";
-import { useApi } from "../../data/use-api.ts";
+import { apiQuery } from "../../data/use-api.ts";
 import { Select } from "../../part/field.tsx";
 import { Empty } from "../../part/notice.tsx";
 import { AnswerPanel } from "../../part/panel.tsx";
+import { reachOf } from "../tensors/ridge.ts";
 import { Ridgeline } from "../tensors/ridgeline.tsx";
 import "../tensors/tensors.css";
 import { useCompare } from "./use-comparison.ts";
@@ -26,27 +28,33 @@ export function TensorCompare() {
         onChange={choose}
         style={{ maxWidth: 360 }}
       />
-      <div className="tensor-pair">
-        {compare.runs.map((run, at) =>
-          tensor.has[at] === true ? <OneRun key={run.id} run={run} tensor={tensor.name} /> : null,
-        )}
-      </div>
+      <Beside runs={compare.runs.filter((_, at) => tensor.has[at] === true)} tensor={tensor.name} />
     </div>
   );
 }
 
-function OneRun({ run, tensor }: { readonly run: RunSummary; readonly tensor: string }) {
-  const answer = useApi("tensor", { params: { id: run.id, tensor } });
+/** On one scale: a histogram tells nothing beside another that is stretched differently. */
+function Beside({ runs, tensor }: { readonly runs: readonly RunSummary[]; readonly tensor: string }) {
+  const answers = useQueries({ queries: runs.map(({ id }) => apiQuery("tensor", { params: { id, tensor } })) });
+  const reach = reachOf(answers.flatMap(({ data }) => data?.rows ?? [])) ?? undefined;
   return (
-    <AnswerPanel title={run.name} body="" of={answer}>
-      {(data) => (
-        <Ridgeline
-          snapshots={data.rows}
-          overlay={false}
-          startNs={run.start_ns ?? "0"}
-          label={`${tensor} of ${run.name}`}
-        />
-      )}
-    </AnswerPanel>
+    <div className="tensor-pair">
+      {runs.map((run, at) => {
+        const answer = answers[at];
+        return answer === undefined ? null : (
+          <AnswerPanel key={run.id} title={run.name} body="" of={answer}>
+            {(data) => (
+              <Ridgeline
+                snapshots={data.rows}
+                overlay={false}
+                startNs={run.start_ns ?? "0"}
+                label={`${tensor} of ${run.name}`}
+                reach={reach}
+              />
+            )}
+          </AnswerPanel>
+        );
+      })}
+    </div>
   );
 }

@@ -13,8 +13,8 @@ import { AnswerPanel, Page, Panel, TablePanel } from "../../part/panel.tsx";
 import { RunLink } from "../../part/run-link.tsx";
 import { Alarming } from "../../part/table.tsx";
 import { When } from "../../part/when.tsx";
-import { countOf, formatBytes, formatCount, formatNumber, formatSi } from "../../text/format-number.ts";
-import { formatDuration } from "../../text/format-time.ts";
+import { countOf, formatBytes, formatCount, formatSi } from "../../text/format-number.ts";
+import { formatMs } from "../../text/format-time.ts";
 import { FaultList } from "../integrity/fault-list.tsx";
 import "../integrity/integrity.css";
 import "./health.css";
@@ -50,7 +50,7 @@ function Health({ health }: { readonly health: HealthAnswer }) {
           value={formatSi(health.protocols.reduce((sum, row) => sum + row.events_per_s, 0))}
           values={history.events_per_s}
         />
-        <Tile title="accepted to queryable" value={formatDuration(journal.lag_ms * 1e6)} values={history.lag_ms} />
+        <Tile title="accepted to queryable" value={formatMs(journal.lag_ms)} values={history.lag_ms} />
         <Tile
           title="waiting to be stored"
           value={formatBytes(history.waiting_bytes.at(-1) ?? 0)}
@@ -80,7 +80,7 @@ function Health({ health }: { readonly health: HealthAnswer }) {
                 `${formatBytes(Number(journal.bytes))} of ${formatBytes(Number(journal.budget_bytes))}, ${countOf(journal.segments, "file")}`,
               ],
               ["waiting", countOf(journal.waiting_events, "event")],
-              ["last sync", `${formatNumber(journal.last_sync_ms, 3)} ms`],
+              ["last sync", formatMs(journal.last_sync_ms)],
               ["skipped records", formatCount(journal.skipped_records)],
             ]}
           />
@@ -93,11 +93,8 @@ function Health({ health }: { readonly health: HealthAnswer }) {
                 `${store.engine}, ${store.up ? "up" : "down"}${store.restarts > 0 ? `, restarted ${store.restarts} times` : ""}`,
               ],
               ["holds", `${countOf(Number(store.rows), "row")}, ${formatBytes(Number(store.bytes))}`],
-              [
-                "insert p50, p95",
-                `${formatNumber(store.insert_p50_ms, 3)}, ${formatNumber(store.insert_p95_ms, 3)} ms`,
-              ],
-              ["query p50, p95", `${formatNumber(store.query_p50_ms, 3)}, ${formatNumber(store.query_p95_ms, 3)} ms`],
+              ["insert p50, p95", `${formatMs(store.insert_p50_ms)}, ${formatMs(store.insert_p95_ms)}`],
+              ["query p50, p95", `${formatMs(store.query_p50_ms)}, ${formatMs(store.query_p95_ms)}`],
             ]}
           />
         </Panel>

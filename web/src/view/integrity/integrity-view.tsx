@@ -54,7 +54,7 @@ function Sequences() {
 function WorkerName({ sequence: { worker, incarnation } }: { readonly sequence: WorkerSequence }) {
   return (
     <>
-      {worker === "" ? "no worker id" : worker}
+      {worker === "" ? <span className="one-line">no worker id</span> : worker}
       {incarnation > 1 ? <span className="muted"> start {incarnation}</span> : null}
     </>
   );

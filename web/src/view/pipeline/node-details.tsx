@@ -11,7 +11,7 @@ import { JsonView } from "../../part/record.tsx";
 import { Status } from "../../part/status.tsx";
 import { Table } from "../../part/table.tsx";
 import { describeDetails } from "../../text/describe-details.ts";
-import { toOffsetNs } from "../../text/format-time.ts";
+import { formatMs, toOffsetNs } from "../../text/format-time.ts";
 
 interface NodeDetailsProps {
   readonly node: GraphNode;
@@ -50,7 +50,7 @@ export function NodeDetails({ node, failed, onClose }: NodeDetailsProps) {
         </p>
       ) : null}
       <dl className="facts">
-        <Fact name="wall, CPU" value={`${node.wall_ms ?? "–"} ms, ${node.cpu_ms ?? "–"} ms`} />
+        <Fact name="wall, CPU" value={`${timeOf(node.wall_ms)}, ${timeOf(node.cpu_ms)}`} />
         <Fact name="processor" value={<code>{node.processor}</code>} />
         <IdFact id={node.id} />
       </dl>
@@ -91,9 +91,8 @@ export function NodeDetails({ node, failed, onClose }: NodeDetailsProps) {
                   />
                   {check.code}
                 </span>
-                <span className="muted">
-                  {check.when} {check.result === "PASS" ? "" : describeDetails(check.details)}
-                </span>
+                <span className="muted">{check.when}</span>
+                {check.result === "PASS" ? null : <p className="check-why">{describeDetails(check.details)}</p>}
               </li>
             ))}
           </ul>
@@ -109,6 +108,11 @@ export function NodeDetails({ node, failed, onClose }: NodeDetailsProps) {
       )}
     </Details>
   );
+}
+
+/** Clients send whole milliseconds. */
+export function timeOf(ms: number | null): string {
+  return ms === null ? "–" : ms < 1 ? "<1 ms" : formatMs(ms);
 }
 
 function Keys({ title, keys }: { readonly title: string; readonly keys: readonly string[] }) {

@@ -9,9 +9,9 @@ import type { TimeWindow } from "../../clock/window.ts";
 import { Button, IconButton } from "../../part/button.tsx";
 import { Answer, CommandLine, Empty, Loading } from "../../part/notice.tsx";
 import { useSize } from "../../part/on-screen.ts";
-import { formatDuration, toOffsetNs } from "../../text/format-time.ts";
+import { toOffsetNs } from "../../text/format-time.ts";
 import { heightOf, layoutGraph, nodeWidth, type PlacedGraph } from "./layout.ts";
-import { NodeDetails } from "./node-details.tsx";
+import { NodeDetails, timeOf } from "./node-details.tsx";
 import "./pipeline.css";
 import { Status } from "../../part/status.tsx";
 
@@ -167,7 +167,7 @@ function NodeCard({ node, share, chosen, outside, onChoose }: NodeCardProps) {
     ...node.context.updated.map((key) => ["updated", `~${key}`] as const),
     ...node.context.read.map((key) => ["read", key] as const),
   ];
-  const time = node.wall_ms === null ? "" : node.wall_ms < 1 ? "<1 ms" : formatDuration(node.wall_ms * 1e6);
+  const time = node.wall_ms === null ? "" : timeOf(node.wall_ms);
   return (
     <button
       type="button"

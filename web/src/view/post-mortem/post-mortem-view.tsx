@@ -1,6 +1,7 @@
 // Why the run died, on one page: the cause, when each worker was last heard of, what was open, the last metrics.
 
 import type { PostMortem } from "#api/contract/post-mortem.ts";
+import type { Run } from "#api/contract/run.ts";
 import { useRunApi, useRunClock } from "../../clock/run-clock.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { MetricName } from "../../part/name.tsx";
@@ -16,14 +17,14 @@ export function PostMortemView() {
   const answer = useRunApi("postMortem", {}, run.status === "running" ? { refetchMs: 10_000 } : {});
   return (
     <Page>
-      <Answer of={answer}>{(found) => <Found found={found} run={run.id} />}</Answer>
+      <Answer of={answer}>{(found) => <Found found={found} run={run} />}</Answer>
     </Page>
   );
 }
 
 const calm: ReadonlySet<PostMortem["cause"]> = new Set(["alive", "completed"]);
 
-function Found({ found, run }: { readonly found: PostMortem; readonly run: string }) {
+function Found({ found, run }: { readonly found: PostMortem; readonly run: Run }) {
   return (
     <>
       <section className={`notice ${calm.has(found.cause) ? "" : "bad"} stack`} aria-label="Cause" style={{ gap: 4 }}>
@@ -32,6 +33,11 @@ function Found({ found, run }: { readonly found: PostMortem; readonly run: strin
           <span key={line}>{line}</span>
         ))}
         <span className="muted">{lastOf(found).join(", ")}</span>
+        {run.counts.nodes === 0 ? null : (
+          <RunLink id={run.id} view="pipeline">
+            show the pipeline
+          </RunLink>
+        )}
       </section>
       {found.collective !== null && found.cause !== "hung_collective" ? (
         <p className="notice warn">
@@ -48,7 +54,7 @@ function Found({ found, run }: { readonly found: PostMortem; readonly run: strin
           <pre className="traceback">{found.traceback}</pre>
         </Panel>
       )}
-      {found.lines.length === 0 ? null : <Lines found={found} run={run} />}
+      {found.lines.length === 0 ? null : <Lines found={found} run={run.id} />}
       <Workers found={found} />
       <Open found={found} />
       <Metrics found={found} />

@@ -79,7 +79,7 @@ function Event({ run, row, startNs }: { readonly run: string; readonly row: Even
             {flag}
           </span>
         ))}
-        <span className="clip grow muted">{row.text}</span>
+        <span className="clip grow muted event-text">{row.text}</span>
       </button>
       {open ? (
         <div style={{ padding: "0 16px 8px 44px" }}>

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo } from "react";
 import { createLiveTail } from "../../chart/live-tail.ts";
-import { groupMetrics, type MetricPanel } from "../../chart/metric-groups.ts";
+import { groupMetrics, type MetricPanel, panelTitle } from "../../chart/metric-groups.ts";
 import { plainChoices } from "../../chart/plot-model.ts";
 import { useRunClock, useRunMetrics } from "../../clock/run-clock.tsx";
 import { Button } from "../../part/button.tsx";
@@ -55,7 +55,7 @@ function ReportCharts() {
   const events = useChartEvents();
   const live = useMemo(() => ({ tail: createLiveTail(startNs), version: 0 }), [startNs]);
   const panels = groupMetrics(metrics, "").flatMap((group) =>
-    group.panels.map((panel): MetricPanel => ({ ...panel, label: labelOf(panel) })),
+    group.panels.map((panel): MetricPanel => ({ ...panel, label: panelTitle(panel) })),
   );
   return (
     <section aria-label="Charts">
@@ -78,8 +78,4 @@ function ReportCharts() {
       ) : null}
     </section>
   );
-}
-
-function labelOf(panel: MetricPanel): string {
-  return panel.phase === "" || panel.key.startsWith(panel.phase) ? panel.key : `${panel.phase} ${panel.key}`;
 }

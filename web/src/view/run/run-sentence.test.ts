@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toSentence } from "./run-sentence.ts";
+import { durationParts, toSentence } from "./run-sentence.ts";
 
 const run = {
   status: "running" as const,
@@ -39,4 +39,13 @@ test("an end before the start is minded", () => {
   const { cautions } = toSentence({ ...run, end_ns: "999999999000000000" }, nowMs);
   expect(cautions).toEqual(["it ends before it starts"]);
   expect(toSentence(run, nowMs).cautions).toEqual([]);
+});
+
+test("a duration is said once where its measures agree, and else with what measured it", () => {
+  const measured = { worker: "", clock_ns: "6980000000", arrival_ns: "0", said_ms: "6981.2" };
+  expect(durationParts(measured)).toBe("6.98 s");
+  expect(durationParts({ ...measured, arrival_ns: "9000000000" })).toBe(
+    "6.98 s by its clock, 9.00 s between arrivals, 6.98 s as reported",
+  );
+  expect(durationParts({ ...measured, said_ms: null })).toBe("6.98 s");
 });

@@ -88,16 +88,16 @@ function cautionsOf({ start_ns, end_ns }: Judged): string[] {
 }
 
 /**
- * How long a worker took, three ways that may differ: by its own clock, between arrivals here, and as it said itself.
- * Records of one file arrive at once: that says nothing and is left out.
+ * How long a worker took, three ways that may differ: by its own clock, between arrivals here, and as it reported.
+ * Records of one file arrive at once: that says nothing and is left out. Where they agree, once is enough.
  */
 export function durationParts(duration: Run["durations"][number]): string {
-  const parts = [
-    duration.clock_ns === null ? "" : `${formatDuration(Number(duration.clock_ns))} by its clock`,
-    duration.arrival_ns === null || duration.arrival_ns === "0"
-      ? ""
-      : `${formatDuration(Number(duration.arrival_ns))} between arrivals`,
-    duration.said_ms === null ? "" : `${formatDuration(Number(duration.said_ms) * 1e6)} as it said`,
-  ];
-  return parts.filter((part) => part !== "").join(", ");
+  const { clock_ns, arrival_ns, said_ms } = duration;
+  const parts: [time: string, by: string][] = [];
+  if (clock_ns !== null) parts.push([formatDuration(Number(clock_ns)), "by its clock"]);
+  if (arrival_ns !== null && arrival_ns !== "0") parts.push([formatDuration(Number(arrival_ns)), "between arrivals"]);
+  if (said_ms !== null) parts.push([formatDuration(Number(said_ms) * 1e6), "as reported"]);
+  const [first, ...others] = parts;
+  if (first !== undefined && others.every(([time]) => time === first[0])) return first[0];
+  return parts.map(([time, by]) => `${time} ${by}`).join(", ");
 }

@@ -8,9 +8,10 @@ import { MomentStrip } from "../../clock/moment-strip.tsx";
 import { RunClockProvider } from "../../clock/run-clock.tsx";
 import { clockNames } from "../../clock/use-address.ts";
 import { WindowBar } from "../../clock/window-bar.tsx";
+import { Refusal } from "../../data/client.ts";
 import { useApi } from "../../data/use-api.ts";
 import { useFollowRun } from "../../data/use-live.ts";
-import { Answer } from "../../part/notice.tsx";
+import { Answer, Empty } from "../../part/notice.tsx";
 import { RunHead } from "./run-head.tsx";
 import "./run.css";
 import { type RunTab, runTabs } from "./tabs.ts";
@@ -30,6 +31,18 @@ export function RunView() {
   const { id } = useParams({ from: "/runs/$id" });
   const run = useApi("run", { params: { id } });
   useFollowRun(id);
+  if (run.data === undefined && run.error instanceof Refusal && run.error.status === 404) {
+    return (
+      <Empty title="There is no such run.">
+        <p>
+          It was deleted, or never reached this server: <code>{id}</code>
+        </p>
+        <Link to="/runs" className="button">
+          all runs
+        </Link>
+      </Empty>
+    );
+  }
   return <Answer of={run}>{(data) => <OpenRun run={data} />}</Answer>;
 }
 

@@ -47,7 +47,7 @@ export function RunCell({ run, field, format }: RunCellProps) {
 
 function NameCell({ run }: { readonly run: RunSummary }) {
   return (
-    <span className="row" style={{ gap: 6 }}>
+    <span className="row name-cell" style={{ gap: 6 }}>
       <Link
         to="/runs/$id/charts"
         params={{ id: run.id }}

@@ -101,7 +101,8 @@ interface AskProps {
 
 function TagDialog({ runs, onClose }: AskProps) {
   const client = useQueryClient();
-  const [tag, setTag] = useState("");
+  const [text, setText] = useState("");
+  const tag = text.trim();
   const add = useMutation({
     mutationFn: async () => {
       for (const run of runs) {
@@ -116,12 +117,12 @@ function TagDialog({ runs, onClose }: AskProps) {
     <Confirm
       title={`Tag ${countOf(runs.length, "run")}`}
       yes="add the tag"
-      ready={tag.trim() !== ""}
+      ready={tag !== ""}
       change={add}
       onYes={() => add.mutate()}
       onClose={onClose}
     >
-      <TextField label="Tag" value={tag} onChange={setTag} />
+      <TextField label="Tag" value={text} onChange={setText} />
     </Confirm>
   );
 }

@@ -10,7 +10,8 @@ import { Choice } from "../../part/field.tsx";
 import { Problem } from "../../part/notice.tsx";
 import { saveFile } from "../../part/save-file.ts";
 import { Wrong } from "../../part/suggestions.tsx";
-import { formatCount, formatNumber } from "../../text/format-number.ts";
+import { formatCount } from "../../text/format-number.ts";
+import { formatMs } from "../../text/format-time.ts";
 import "./sql.css";
 import { usePreference } from "../../app/preference.ts";
 import { SqlEditor } from "./sql-editor.tsx";
@@ -43,6 +44,8 @@ export function SqlView() {
   const run = useChange("sql", []);
   const [history, remember] = useSqlHistory();
   const [text, setText] = useState(search.q ?? examples[0]?.[1] ?? "");
+  /** Stays until the next one is here. */
+  const [shown, setShown] = useState<{ readonly query: string; readonly answer: SqlAnswer } | null>(null);
   const [mode, setMode] = useState<"table" | "chart">("table");
   useEffect(() => {
     if (search.q !== undefined) setText(search.q);
@@ -50,7 +53,10 @@ export function SqlView() {
   const ask = () => {
     void navigate({ search: { q: text }, replace: true });
     remember(text);
-    run.mutate({ body: { query: text, limit: rowsMax } });
+    run.mutate(
+      { body: { query: text, limit: rowsMax } },
+      { onSuccess: (answer) => setShown({ query: text, answer }), onError: () => setShown(null) },
+    );
   };
   const at = run.error instanceof Refusal ? run.error.answer.at : null;
   return (
@@ -83,12 +89,12 @@ export function SqlView() {
             <Button look="primary" disabled={run.isPending || text.trim() === ""} onClick={ask}>
               run <kbd>⌘⏎</kbd>
             </Button>
-            {run.data === undefined ? null : <ResultLine answer={run.data} />}
+            {run.isPending ? <span className="muted">running…</span> : shown && <ResultLine answer={shown.answer} />}
             <span className="grow" />
-            {run.data === undefined ? null : (
+            {shown === null ? null : (
               <>
-                <CopyButton text={() => toTsv(run.data)} label="copy as tab-separated text" />
-                <SaveAs query={run.variables?.body.query ?? text} />
+                <CopyButton text={() => toTsv(shown.answer)} label="copy as tab-separated text" />
+                <SaveAs query={shown.query} />
                 <Choice label="Show as" options={["table", "chart"]} value={mode} onChange={setMode} />
               </>
             )}
@@ -100,10 +106,10 @@ export function SqlView() {
             </>
           )}
         </div>
-        {run.data === undefined ? null : mode === "table" ? (
-          <SqlTable answer={run.data} />
-        ) : (
-          <SqlChart answer={run.data} />
+        {shown === null ? null : (
+          <div className={`column fill ${run.isPending ? "outdated" : ""}`}>
+            {mode === "table" ? <SqlTable answer={shown.answer} /> : <SqlChart answer={shown.answer} />}
+          </div>
         )}
       </div>
     </div>
@@ -142,8 +148,7 @@ function SaveAs({ query }: { readonly query: string }) {
 function ResultLine({ answer }: { readonly answer: SqlAnswer }) {
   return (
     <span className="muted" role="status">
-      {formatCount(answer.rows.length)} {answer.rows.length === 1 ? "row" : "rows"} in{" "}
-      {formatNumber(answer.elapsed_ms, 3)} ms
+      {formatCount(answer.rows.length)} {answer.rows.length === 1 ? "row" : "rows"} in {formatMs(answer.elapsed_ms)}
       {answer.truncated ? <span className="status-warn">, cut off at the limit</span> : null}
     </span>
   );

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Snapshot } from "#api/contract/snapshot.ts";
-import { ridgePath, toRidge, toRidges } from "./ridge.ts";
+import { reachOf, ridgePath, toRidge, toRidges } from "./ridge.ts";
 
 function snapshot(bins: Snapshot["bins"], counts: Snapshot["counts"]): Snapshot {
   return { bins, counts } as Snapshot;
@@ -23,4 +23,12 @@ test("all rows share one axis and one height", () => {
   const ridges = toRidges([snapshot([0, 1], [4]), snapshot([-1, 0, 3], [1, 3])]);
   expect(ridges?.x).toEqual({ min: -1, max: 3 });
   expect(ridgePath(ridges!.rows[0]!, ridges!, 100, 20)).toBe("M25.0 0L37.5 -20.0L50.0 0");
+});
+
+test("histograms beside each other are drawn over the reach of all of them", () => {
+  const [narrow, wide] = [[snapshot([0, 1], [4])], [snapshot([-1, 3], [4])]];
+  const reach = reachOf([...narrow, ...wide]);
+  expect(reach).toEqual({ min: -1, max: 3 });
+  expect(toRidges(narrow, reach)?.x).toEqual(reach);
+  expect(toRidges([snapshot([], [])], reach)).toBeNull();
 });

@@ -34,10 +34,14 @@ export function toRidge(snapshot: Snapshot): Ridge {
   return { snapshot, edges, density };
 }
 
-export function toRidges(snapshots: readonly Snapshot[]): Ridges | null {
+/** The values that histograms reach over; null without a finite one. */
+export function reachOf(snapshots: readonly Snapshot[]): Range | null {
+  return extentOf(snapshots.map(toRidge).flatMap(({ edges }) => [edges[0] ?? null, edges.at(-1) ?? null]));
+}
+
+export function toRidges(snapshots: readonly Snapshot[], x = reachOf(snapshots)): Ridges | null {
   const rows = snapshots.map(toRidge);
-  const x = extentOf(rows.flatMap((row) => [row.edges[0] ?? null, row.edges.at(-1) ?? null]));
-  if (x === null) return null;
+  if (x === null || reachOf(snapshots) === null) return null;
   const densityMax = largestOf([0, ...rows.flatMap((row) => row.density)]);
   return { rows, x: x.min === x.max ? { min: x.min - 0.5, max: x.max + 0.5 } : x, densityMax };
 }

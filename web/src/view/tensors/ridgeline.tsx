@@ -5,7 +5,7 @@ import { useMemo, useState } from "react";
 import type { Snapshot } from "#api/contract/snapshot.ts";
 import { useTheme } from "../../app/theme.ts";
 import { heatColour } from "../../chart/colour.ts";
-import { nearestIndex, niceTicks } from "../../chart/scale.ts";
+import { nearestIndex, niceTicks, type Range } from "../../chart/scale.ts";
 import { setCursor, useCursor } from "../../clock/cursor.ts";
 import type { TimeWindow } from "../../clock/window.ts";
 import { formatSi } from "../../text/format-number.ts";
@@ -20,16 +20,18 @@ interface RidgelineProps {
   readonly overlay: boolean;
   readonly startNs: string;
   readonly label: string;
+  /** The values it reaches over, to be the same beside another; its own when absent. */
+  readonly reach?: Range | undefined;
   /** Rows outside it are faded. */
   readonly window?: TimeWindow | null;
   readonly onPick?: (snapshot: Snapshot) => void;
 }
 
-export function Ridgeline({ snapshots, overlay, startNs, label, window = null, onPick }: RidgelineProps) {
+export function Ridgeline({ snapshots, overlay, startNs, label, reach, window = null, onPick }: RidgelineProps) {
   const theme = useTheme();
   const cursor = useCursor();
   const [over, setOver] = useState(-1);
-  const ridges = useMemo(() => toRidges(snapshots), [snapshots]);
+  const ridges = useMemo(() => toRidges(snapshots, reach), [snapshots, reach]);
   if (ridges === null) return <p className="muted">No histogram with finite edges was sent.</p>;
   const count = ridges.rows.length;
   const rowPx = overlay ? 0 : Math.max(3, Math.min(36, 360 / count));

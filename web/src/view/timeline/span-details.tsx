@@ -47,7 +47,7 @@ export function SpanDetails({ id, onSelect, onClose }: SpanDetailsProps) {
             <>
               {data.ancestors.length === 0 ? null : (
                 <p className="ancestors">
-                  {data.ancestors_cut ? <span className="muted">… more above</span> : null}
+                  <span className="muted">{data.ancestors_cut ? "within … more above" : "within"}</span>
                   {data.ancestors.map((each) => (
                     <button
                       key={each.id}
