@@ -32,7 +32,8 @@ export async function noteResent(store: Store, collector: string, blocks: readon
   await noteWriters(store, groups, [`${collector}, again`]);
 }
 
-function groupsOf({ table, bytes }: PlannedBlock): string[] {
+/** The groups that a block of facts has rows of. */
+export function groupsOf({ table, bytes }: PlannedBlock): string[] {
   if (!(table in factTables) || (table as FactTable) === "cirron_ids") return [];
   return [...decodeBlocks(bytes)].flatMap((block) =>
     columnOf(block, "group_key", "dict").keys.filter((key) => key !== ""),

@@ -6,6 +6,7 @@ import type { Sequencer } from "#intake/sequencer.ts";
 import type { SetAside } from "#intake/set-aside.ts";
 import { readJoins } from "#store/reader/joins.ts";
 import { readNewestVersion, readRunNames } from "#store/reader/restore.ts";
+import { removeSecondCopies } from "#store/remove-second-copies.ts";
 import type { Plan } from "#store/writer/plan.ts";
 import { noteResent } from "#store/writers.ts";
 import type { Collector, CollectorOptions } from "./collector.ts";
@@ -38,7 +39,7 @@ export async function begin(
   const isFresh = isNothingStored((await met.later) ?? met, left);
   const again = left.plans.flatMap(({ blocks }) => blocks);
   await untilDone(() => noteResent(store, id, again));
-  await writer.sendLeft(left.plans);
+  await writer.sendLeft(left.plans, (plan) => untilDone(() => removeSecondCopies(store, plan)));
   steps.end("outbox");
   // Only now does the store have everything that is not read from records again: joins, versions and deletions. On a
   // shared store `SharedDeletions` resumes deletions.

@@ -164,7 +164,7 @@ it("leaves both plans to the next start when it is closed, which sends each once
     ],
     false,
   ]);
-  const sent = started.sendLeft(plans);
+  const sent = started.sendLeft(plans, async () => undefined);
   await next.take();
   await next.take();
   await sent;

@@ -170,7 +170,7 @@ async function live(world: World, life: Life): Promise<"stored" | "killed"> {
     },
     left.position,
   );
-  await writer.sendLeft(left.plans);
+  await writer.sendLeft(left.plans, async () => undefined);
   for (const position of range(left.position + 1, records)) {
     const there = tables.filter((table) => rows.has(table, position));
     if (left.isDamaged || there.length === tables.length) for (const table of there) known.add(`${table} ${position}`);

@@ -120,10 +120,12 @@ export class StoreWriter {
     else if (gathered.bytes >= this.options.planBytesEnough || gathered.isLast()) this.wake();
   }
 
-  /** Sends the plans that a stopped process left open, for as long as it takes. */
-  async sendLeft(plans: readonly Plan[]): Promise<void> {
-    for (const { to, blocks } of plans) {
+  /** Sends the plans that a stopped process left open, for as long as it takes. `afterwards` is called when all of one is stored. */
+  async sendLeft(plans: readonly Plan[], afterwards: (plan: Plan) => Promise<void>): Promise<void> {
+    for (const plan of plans) {
+      const { to, blocks } = plan;
       await this.send(blocks.map((block) => toSent(this.outbox, to, block)));
+      await afterwards(plan);
       await this.untilDone(() => this.outbox.finish(to));
     }
     this.refusal = null;
