@@ -60,16 +60,21 @@ async function* replayCheckpoints(store: Store, groups: readonly string[]): Asyn
 }
 
 async function* merge(sources: readonly AsyncGenerator<Replayed>[]): AsyncGenerator<Replayed> {
-  const heads = await Promise.all(sources.map((source) => source.next()));
-  for (;;) {
-    let first = -1;
-    for (const [at, head] of heads.entries()) {
-      if (head.done === true) continue;
-      const best = first < 0 ? undefined : (heads[first] as IteratorResult<Replayed>).value;
-      if (best === undefined || head.value.tsNs < best.tsNs) first = at;
+  try {
+    const heads = await Promise.all(sources.map((source) => source.next()));
+    for (;;) {
+      let first = -1;
+      for (const [at, head] of heads.entries()) {
+        if (head.done === true) continue;
+        const best = first < 0 ? undefined : (heads[first] as IteratorResult<Replayed>).value;
+        if (best === undefined || head.value.tsNs < best.tsNs) first = at;
+      }
+      if (first < 0) return;
+      yield (heads[first] as IteratorYieldResult<Replayed>).value;
+      heads[first] = await (sources[first] as AsyncGenerator<Replayed>).next();
     }
-    if (first < 0) return;
-    yield (heads[first] as IteratorYieldResult<Replayed>).value;
-    heads[first] = await (sources[first] as AsyncGenerator<Replayed>).next();
+  } finally {
+    // Answers that nobody reads to their end would keep their connections to the engine.
+    await Promise.all(sources.map((source) => source.return(undefined)));
   }
 }
