@@ -187,6 +187,17 @@ test("what PyTorch wrote of a job over gloo, one of whose ranks fell silent, nam
   expect(found.collective?.evidence).toEqual(["rank 1: its last was #10", "rank 0: ended"]);
 });
 
+test.each([{ entries: "none" }, { entries: [null, 1], groups: { a: 5 } }, { entries: [{ group: 1, seq: "x" }] }])(
+  "a flight record that is none, %j, keeps nobody from reading the rest",
+  async (payload) => {
+    const line = JSON.stringify({ n: 0, type: "flight_record", ts_ns: "1", payload });
+    const id = `odd-${Object.keys(payload).length}-${JSON.stringify(payload).length}`;
+    const lines = { "content-type": "application/x-ndjson" };
+    expect((await walk.post(`/v1/runs/${id}/wrapper?wrapper=${id}&wait=1`, `${line}\n`, lines)).status).toBe(202);
+    expect((await postMortemOf(id)).collective).toBeNull();
+  },
+);
+
 test("a dump that is a program is refused, said so, and not run", async () => {
   const proof = join(folder, "proof");
   const evil = Buffer.from(`cposix\nsystem\n(X${"\x0b\x00\x00\x00"}touch proof0tR.`, "latin1").toString("base64");

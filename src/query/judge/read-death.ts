@@ -2,7 +2,7 @@
 
 import type { PostMortem } from "#api/contract/post-mortem.ts";
 import type { MetricInfo } from "#api/contract/series.ts";
-import type { RankRecord } from "#judge/collectives.ts";
+import type { CollectiveEntry, RankRecord } from "#judge/collectives.ts";
 import { type DeathEvidence, judgeDeath, type WorkerReport } from "#judge/death.ts";
 import { stepSpan } from "#judge/names.ts";
 import { sayCount } from "#judge/words.ts";
@@ -89,9 +89,21 @@ function toReport(payload: string): WorkerReport {
   };
 }
 
+/** Anybody may have sent it: what is no entry, and what is no list of ranks, is left out. */
 function toRecord(payload: string): RankRecord {
-  const { rank, entries, groups } = JSON.parse(payload) as Partial<RankRecord>;
-  return { rank: Number(rank ?? -1), entries: entries ?? [], groups: groups ?? {} };
+  const { rank, entries, groups } = JSON.parse(payload) as Record<string, unknown>;
+  const told = Object.entries(groups ?? {}).filter(([, ranks]) => Array.isArray(ranks)) as [string, number[]][];
+  return {
+    rank: Number(rank ?? -1),
+    entries: Array.isArray(entries) ? entries.filter(isEntry) : [],
+    groups: Object.fromEntries(told),
+  };
+}
+
+function isEntry(value: unknown): value is CollectiveEntry {
+  const { seq, ...words } = (value ?? {}) as Record<string, unknown>;
+  const { group, op, state, shape, frame } = words;
+  return Number.isSafeInteger(seq) && [group, op, state, shape, frame].every((word) => typeof word === "string");
 }
 
 function toSigns(
