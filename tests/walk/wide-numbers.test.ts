@@ -76,3 +76,10 @@ test("a rule has the digits of its command's payload, over a restart too", async
   const rules = await (await fetch(`${walk.app.url}/api/v1/rules`)).text();
   expect(rules).toContain('"lr":9007199254740993}');
 });
+
+test("a time of an imported command that 64 bits do not hold is refused", async () => {
+  const step = { id: "c1", worker: "", type: "stop", payload: "{}", state: "queued", reason: "", by: "a" };
+  const commands = [{ ...step, at_ns: "99999999999999999999", expires_ns: "1" }];
+  const { status, body } = await walk.post("/api/v1/runs/huge/history", JSON.stringify({ commands }));
+  expect([status, body]).toMatchObject([400, { code: "request_invalid" }]);
+});

@@ -3,6 +3,7 @@
 
 import { ofRun, type Route } from "#api/context.ts";
 import type { HistoryStep } from "#api/contract/history.ts";
+import { Refusal } from "#api/refusal.ts";
 import { type CommandStep, fromCommandRow, rankOf, toStateChange } from "#control/command.ts";
 import { inWorkspace } from "#model/group-key.ts";
 
@@ -24,8 +25,14 @@ export const runHistoryRoute: Route<"runHistory"> = ofRun(async (context, { body
 
 function toStep(step: HistoryStep, workspace: string, runId: string): CommandStep | null {
   const { id, by, at_ns, expires_ns, ...words } = step;
-  const times = { at_ns: BigInt(at_ns), expires_ns: BigInt(expires_ns), version: 0n };
+  const times = { at_ns: toInt64(at_ns), expires_ns: toInt64(expires_ns), version: 0n };
   return fromCommandRow({ workspace, run_id: runId, cmd_id: id, author: by, ...words, ...times });
+}
+
+function toInt64(text: string): bigint {
+  const value = BigInt(text);
+  if (BigInt.asIntN(64, value) === value) return value;
+  throw new Refusal("request_invalid", `${text} is no 64-bit integer.`, { at: { part: "body", name: "/commands" } });
 }
 
 /** The last step of commands that nobody here will answer. */
