@@ -51,4 +51,5 @@ it("shortens the largest list first, and says how much is left out", () => {
 it("marks a text that was cut", () => {
   expect(cut("abcdef", 3)).toBe("abc… (6 characters)");
   expect(cut("abc", 3)).toBe("abc");
+  expect(cut("🙂🙂", 3).isWellFormed()).toBe(true);
 });

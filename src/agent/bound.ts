@@ -64,7 +64,7 @@ export function fitLists(data: Readonly<Record<string, unknown>>): Record<string
 
 /** The beginning of a text, marked when it is not all. */
 export function cut(text: string, chars = 300): string {
-  return text.length <= chars ? text : `${text.slice(0, chars)}… (${text.length} characters)`;
+  return text.length <= chars ? text : `${text.slice(0, chars).toWellFormed()}… (${text.length} characters)`;
 }
 
 /** Every text in a value cut. */

@@ -1,7 +1,7 @@
 // Several runs: only what differs, and where they part.
 
 import { cut, fitLists } from "#agent/bound.ts";
-import { byInterest, count, round, toMs } from "#agent/measures.ts";
+import { byInterest, count, round, toMs, toSeconds } from "#agent/measures.ts";
 import { defineTool } from "#agent/tool.ts";
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import { Type } from "#api/contract/schema.ts";
@@ -47,7 +47,7 @@ export const compareRuns = defineTool(
           id,
           name,
           status,
-          duration_s: Number(duration_ns ?? 0) / 1e9,
+          duration_s: toSeconds(duration_ns),
         })),
         ...given({ missing: answer.missing.length === 0 ? undefined : answer.missing }),
         first_diverging_step: first?.step ?? null,
