@@ -213,7 +213,7 @@ describe("the other commands", () => {
   it("delete does not happen without --yes where nobody can be asked", async () => {
     const deleted: unknown[] = [];
     const url = await start({
-      run: () => ({ ...summary }),
+      run: ({ params }: { params: { id: string } }) => ({ ...summary, id: params.id === "alias" ? "a" : params.id }),
       deleteRuns: ({ body }: { body: unknown }) => {
         deleted.push(body);
         return { deleted: 2, as_of: "a-1" };
@@ -221,7 +221,7 @@ describe("the other commands", () => {
     });
     expect((await runInTest(["delete", "a", "b", "--server", url])).code).toBe(2);
     expect(deleted).toEqual([]);
-    expect((await runInTest(["delete", "a", "b", "--yes", "--server", url])).out).toBe("Deleted 2 runs.\n");
+    expect((await runInTest(["delete", "a", "alias", "b", "--yes", "--server", url])).out).toBe("Deleted 2 runs.\n");
     expect(deleted).toEqual([{ ids: ["a", "b"], expect: 2 }]);
   });
 

@@ -26,12 +26,13 @@ export function addDelete(program: Command, context: Context): void {
     if ((ids.length === 0) === (options.filter === undefined)) {
       throw new Exit(exitCodes.usage, "Name the runs to delete, or give --filter.");
     }
-    // Says which one is not there, before anything is asked or deleted.
-    for (const id of ids) await client.call("run", { params: { id } });
-    const which = options.filter === undefined ? { ids } : { filter: options.filter };
+    // Says which one is not there, before anything is asked or deleted. Several ids may name one run.
+    const runs = new Set<string>();
+    for (const id of ids) runs.add((await client.call("run", { params: { id } })).id);
+    const which = options.filter === undefined ? { ids: [...runs] } : { filter: options.filter };
     const expect =
       options.filter === undefined
-        ? ids.length
+        ? runs.size
         : (await client.call("runs", { query: { filter: options.filter, limit: 1, archived: "show" } })).total;
     if (expect === 0) throw new Exit(exitCodes.negative, "No run matches.");
     if (!options.yes) await confirm(context, `Delete ${formatCount(expect, "run")} for good?`);
