@@ -4,7 +4,7 @@ import { type ApiContext, ofRun, type Route, type RunQuestion } from "#api/conte
 import { Refusal } from "#api/refusal.ts";
 import { OneByOne } from "#base/one-by-one.ts";
 import { toAudit } from "#model/audit.ts";
-import { type FoundRun, findRun } from "#query/runs/find-run.ts";
+import { type FoundRun, findGroups } from "#query/runs/find-run.ts";
 import { listRuns } from "#query/runs/list.ts";
 import { type RunFacts, readFactsOfRuns } from "#query/runs/run-detail.ts";
 import { answerRun } from "./run.ts";
@@ -46,7 +46,7 @@ function toTags(tags: readonly string[] | null | undefined, before: RunFacts["ed
 }
 
 export const deleteRunRoute: Route<"deleteRun"> = ofRun(async (context, { run, caller }) => {
-  await deleteRuns(context, caller, [run]);
+  await context.deleteRuns(caller.workspace, [run], caller.name);
   return { done: true, as_of: context.asOf() };
 });
 
@@ -57,14 +57,18 @@ export const deleteRunsRoute: Route<"deleteRuns"> = async (context, { body, call
     });
   await context.sources.caughtUp();
   const ids = body.ids ?? (await findRuns(context, caller.workspace, body.filter ?? ""));
-  const found = await Promise.all(ids.map((id) => findRun(context.sources, caller.workspace, id)));
-  const runs = [...new Map(found.flatMap((run) => (run === null ? [] : [[run.runId, run] as const]))).values()];
+  const found = (await findGroups(context.sources, caller.workspace, ids)).values();
+  // Several ids may mean one run.
+  const runsById = new Map(
+    found.flatMap((groups) => groups.slice(0, 1).map(({ run }) => [run, { runId: run, groups, also: [] }])),
+  );
+  const runs: FoundRun[] = [...runsById.values()];
   if (runs.length !== body.expect)
     throw new Refusal("delete_changed", `${runs.length} runs match now, not ${body.expect}; nothing was deleted.`, {
       hint: "Look at the runs again and repeat with the number you saw.",
       at: { part: "body", name: "/expect" },
     });
-  await deleteRuns(context, caller, runs);
+  if (runs.length > 0) await context.deleteRuns(caller.workspace, runs, caller.name);
   return { deleted: runs.length, as_of: context.asOf() };
 };
 
@@ -81,12 +85,4 @@ export async function findRuns(context: ApiContext, workspace: string, filter: s
   };
   const page = await listRuns(context.sources, question, context.head());
   return page.rows.map(({ row }) => row.runId);
-}
-
-async function deleteRuns(
-  context: ApiContext,
-  caller: { readonly workspace: string; readonly name: string },
-  runs: readonly FoundRun[],
-): Promise<void> {
-  if (runs.length > 0) await context.deleteRuns(caller.workspace, runs, caller.name);
 }
