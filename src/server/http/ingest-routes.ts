@@ -20,6 +20,7 @@ import type { Share } from "#server/unfinished-bytes.ts";
 import { type AwaitPlace, type BodyLimits, BodyRefusal, type ReadBody, readBody, type WatchSender } from "./body.ts";
 import { toRefusal } from "./errors.ts";
 import { type Busy, isBusy } from "./ports.ts";
+import { throwAway } from "./refused-bodies.ts";
 import type { ServerOptions } from "./server-options.ts";
 
 type IngestOptions = Pick<ServerOptions, "intake" | "unfinished" | "queue" | "metrics" | "keyWatch">;
@@ -143,7 +144,7 @@ async function takeBody(
 function checkRoom({ raw }: FastifyRequest, queue: BodyQueue, sentBytes: number): void {
   const busy = queue.refusalOf(sentBytes, raw.socket);
   if (busy === null) return;
-  raw.resume();
+  throwAway(raw);
   throw refuseBusy(busy);
 }
 
