@@ -5,13 +5,14 @@ import type { Busy, IntakeLoad } from "./http/ports.ts";
 const mebibyte = 1024 * 1024;
 const busy: Busy = { busy: true, retryAfterS: 5 };
 
-function createLoad(): IntakeLoad & { backlog: number; isFull: boolean; isReserveFull: boolean } {
+function createLoad(): IntakeLoad & { backlog: number; roomBytes: number; isFull: boolean; isReserveFull: boolean } {
   return {
+    roomBytes: Number.POSITIVE_INFINITY,
     backlog: 0,
     isFull: false,
     isReserveFull: false,
-    roomFor(_, isQuiet) {
-      return (isQuiet ? this.isReserveFull : this.isFull) ? busy : null;
+    roomFor(bytes, isQuiet) {
+      return (isQuiet ? this.isReserveFull : this.isFull) || bytes > this.roomBytes ? busy : null;
     },
     backlogBytes() {
       return this.backlog;
@@ -28,6 +29,14 @@ function createEntrance(queue: BodyQueue) {
     entered.push(name);
   };
   return { entered, enter, leave: (name: string) => leaves.get(name)?.() };
+}
+
+/** Null when it is taken; it gives up its room at once. */
+function refusalOf(queue: BodyQueue, bytes: number, connection: object): Busy | null {
+  const admitted = queue.admit(bytes, connection);
+  if (typeof admitted !== "function") return admitted;
+  admitted();
+  return null;
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -69,28 +78,50 @@ it("refuses large bodies from their length while there is no room, and takes tho
   const load = createLoad();
   const queue = new BodyQueue(load, 64 * mebibyte);
   const [quiet, noisy] = [{}, {}];
-  expect(queue.refusalOf(mebibyte, noisy)).toBeNull();
+  expect(refusalOf(queue, mebibyte, noisy)).toBeNull();
   load.isFull = true;
-  expect(queue.refusalOf(mebibyte, noisy)).toEqual(busy);
-  expect(queue.refusalOf(1000, quiet)).toBeNull();
+  expect(refusalOf(queue, mebibyte, noisy)).toEqual(busy);
+  expect(refusalOf(queue, 1000, quiet)).toBeNull();
   // Many small ones are as much as a large one.
-  const answers = Array.from({ length: 100 }, () => queue.refusalOf(1000, noisy));
+  const answers = Array.from({ length: 100 }, () => refusalOf(queue, 1000, noisy));
   expect(answers.at(0)).toBeNull();
   expect(answers.at(-1)).toEqual(busy);
-  expect(queue.refusalOf(1000, quiet)).toBeNull();
+  expect(refusalOf(queue, 1000, quiet)).toBeNull();
   load.isReserveFull = true;
-  expect(queue.refusalOf(1000, {})).toEqual(busy);
+  expect(refusalOf(queue, 1000, {})).toEqual(busy);
 });
 
 it("refuses large bodies while the first in line has waited for long", async () => {
   const queue = new BodyQueue(createLoad(), 64 * mebibyte);
   const { entered, enter, leave } = createEntrance(queue);
   for (const name of ["a", "b", "c"]) void enter(name, mebibyte);
-  expect(queue.refusalOf(mebibyte, {})).toBeNull();
-  await expect.poll(() => queue.refusalOf(mebibyte, {}), { timeout: 5000 }).toEqual({ busy: true, retryAfterS: 1 });
-  expect(queue.refusalOf(1000, {})).toBeNull();
+  expect(refusalOf(queue, mebibyte, {})).toBeNull();
+  await expect.poll(() => refusalOf(queue, mebibyte, {}), { timeout: 5000 }).toEqual({ busy: true, retryAfterS: 1 });
+  expect(refusalOf(queue, 1000, {})).toBeNull();
   leave("a");
   await settled();
   expect(entered).toEqual(["a", "b", "c"]);
-  expect(queue.refusalOf(mebibyte, {})).toBeNull();
+  expect(refusalOf(queue, mebibyte, {})).toBeNull();
+});
+
+it("keeps room for bodies that were let in, until they have it or are not coming", () => {
+  const load = createLoad();
+  const queue = new BodyQueue(load, 64 * mebibyte);
+  load.roomBytes = 2.5 * mebibyte;
+  const [first, second] = [queue.admit(mebibyte, {}), queue.admit(mebibyte, {})] as (() => void)[];
+  expect(refusalOf(queue, mebibyte, {})).toEqual(busy);
+  first?.();
+  first?.();
+  expect(refusalOf(queue, mebibyte, {})).toBeNull();
+  expect(refusalOf(queue, 2 * mebibyte, {})).toEqual(busy);
+  second?.();
+  expect(refusalOf(queue, 2 * mebibyte, {})).toBeNull();
+});
+
+it("keeps little room for bodies that are merely announced", () => {
+  const load = createLoad();
+  const queue = new BodyQueue(load, 64 * mebibyte);
+  load.roomBytes = 64 * mebibyte;
+  for (const _ of [1, 2, 3]) expect(queue.admit(32 * mebibyte, {})).toBeTypeOf("function");
+  expect(refusalOf(queue, 33 * mebibyte, {})).toEqual(busy);
 });

@@ -17,8 +17,10 @@ const heldPerByte = 4;
 const trickleMs = 100;
 /** How soon it is looked again whether what was accepted has been applied. */
 const lookMs = 5;
+/** How much of the journal's room is kept for such bodies at most: a sender may announce any number of bytes. */
+const promisedBytesMax = 32 * 1024 * 1024;
 
-/** Gives up a body's place among those that are worked on; again it does nothing. */
+/** Gives up what is held for a body: room in the journal, or its place among those that are worked on. Again it does nothing. */
 export type Leave = () => void;
 
 interface InLine {
@@ -29,12 +31,22 @@ interface InLine {
 
 function leaveNothing(): void {}
 
+function once(leave: Leave): Leave {
+  let isDone = false;
+  return () => {
+    if (!isDone) leave();
+    isDone = true;
+  };
+}
+
 export class BodyQueue {
   private readonly load: IntakeLoad;
   private readonly bytesMax: number;
   private readonly line: InLine[] = [];
   private workedOn = 0;
   private workedOnBytes = 0;
+  /** Of bodies that were let in and are not on their way to the disk yet, as sent. */
+  private promisedBytes = 0;
   /** When the last one was let in. */
   private enteredMs = Number.NEGATIVE_INFINITY;
   private timer: NodeJS.Timeout | undefined;
@@ -46,12 +58,16 @@ export class BodyQueue {
     this.bytesMax = heldBytesMax / heldPerByte;
   }
 
-  /** Why a body of so many bytes, as sent, is not taken now; null when it may come. */
-  refusalOf(bytes: number, connection: object): Busy | null {
+  /**
+   * For a body of so many bytes, as sent: why it is not taken now, or how to give up the room in the journal that is kept
+   * for it from now on. Without that, it might be read, unpacked and decoded only to be refused.
+   */
+  admit(bytes: number, connection: object): Busy | Leave {
     const isSmall = bytes <= smallBodyBytes;
-    const full = this.load.roomFor(bytes, false);
-    if (full === null) return isSmall || !this.isLate() ? null : { busy: true, retryAfterS: 1 };
-    return isSmall && this.quotaOf(connection).take(bytes) ? this.load.roomFor(bytes, true) : full;
+    const full = this.load.roomFor(bytes + Math.min(this.promisedBytes, promisedBytesMax), false);
+    if (full === null) return isSmall || !this.isLate() ? this.promise(bytes) : { busy: true, retryAfterS: 1 };
+    if (!isSmall || !this.quotaOf(connection).take(bytes)) return full;
+    return this.load.roomFor(bytes, true) ?? leaveNothing;
   }
 
   /** For a body that is so many bytes when it is unpacked. It leaves when it is decoded and on its way to the disk. */
@@ -61,6 +77,13 @@ export class BodyQueue {
     return new Promise((enter) => {
       this.line.push({ bytes, sinceMs: performance.now(), enter });
       this.lookLater();
+    });
+  }
+
+  private promise(bytes: number): Leave {
+    this.promisedBytes += bytes;
+    return once(() => {
+      this.promisedBytes -= bytes;
     });
   }
 
@@ -86,14 +109,11 @@ export class BodyQueue {
     this.workedOn++;
     this.workedOnBytes += bytes;
     this.enteredMs = performance.now();
-    let isHere = true;
-    return () => {
-      if (!isHere) return;
-      isHere = false;
+    return once(() => {
       this.workedOn--;
       this.workedOnBytes -= bytes;
       this.look();
-    };
+    });
   }
 
   private look(): void {

@@ -97,10 +97,16 @@ async function takeBody(
   const arrival = toArrival(request);
   let body: ReadBody;
   try {
-    checkRoom(request, queue, Number(request.headers["content-length"] ?? 0));
+    const announced = request.headers["content-length"];
+    holding.leave = admit(request, queue, Number(announced ?? 0));
     const watchSender: WatchSender = (onGone) => keyWatch.watch(request.caller.source, onGone);
     const awaitPlace: AwaitPlace = (sentBytes, unpackedBytes) =>
-      unpackedBytes <= smallBodyBytes ? null : enter(request, queue, holding, [sentBytes, unpackedBytes]);
+      unpackedBytes <= smallBodyBytes
+        ? null
+        : enter(request, queue, holding, {
+            bytes: unpackedBytes,
+            unannounced: announced === undefined ? sentBytes : 0,
+          });
     const isReleased = doors.every((door) => door.copiesBody === true);
     body = await readBody(request.raw, limits, holding.share, watchSender, awaitPlace, isReleased);
   } catch (error) {
@@ -141,22 +147,27 @@ async function takeBody(
 }
 
 /** What comes of a body that is refused is read and thrown away, so that its sender hears of it. */
-function checkRoom({ raw }: FastifyRequest, queue: BodyQueue, sentBytes: number): void {
-  const busy = queue.refusalOf(sentBytes, raw.socket);
-  if (busy === null) return;
+function admit({ raw }: FastifyRequest, queue: BodyQueue, sentBytes: number): Leave {
+  const admitted = queue.admit(sentBytes, raw.socket);
+  if (typeof admitted === "function") return admitted;
   throwAway(raw);
-  throw refuseBusy(busy);
+  throw refuseBusy(admitted);
 }
 
 async function enter(
   request: FastifyRequest,
   queue: BodyQueue,
   holding: Holding,
-  [sentBytes, unpackedBytes]: readonly [number, number],
+  { bytes, unannounced }: { readonly bytes: number; readonly unannounced: number },
 ): Promise<void> {
-  // There may be less room than there was when it began to come, and it need not have said its length.
-  checkRoom(request, queue, sentBytes);
-  holding.leave = await queue.enter(unpackedBytes);
+  // Nobody knew of a body that did not say its length.
+  const giveUpRoom = unannounced === 0 ? holding.leave : admit(request, queue, unannounced);
+  holding.leave = giveUpRoom;
+  const leavePlace = await queue.enter(bytes);
+  holding.leave = () => {
+    leavePlace();
+    giveUpRoom();
+  };
   await nextTurn();
 }
 

@@ -236,11 +236,16 @@ async function readMessage(
   if (encoding === null || (message.isCompressed && encoding === "identity"))
     throw new GrpcFailure(statusCode.unimplemented, "The message's compression is not known; gzip is.");
   // Calls do not say how long they are, so it is known only now.
-  const busy = queue.refusalOf(length, stream.session ?? stream);
-  if (busy !== null) throw refuseBusy(metrics, busy);
+  const giveUpRoom = queue.admit(length, stream.session ?? stream);
+  if (typeof giveUpRoom !== "function") throw refuseBusy(metrics, giveUpRoom);
+  holding.leave = giveUpRoom;
   const bytes = unpackedBytesOf(message.bytes, encoding);
   if (bytes > smallBodyBytes) {
-    holding.leave = await queue.enter(bytes);
+    const leavePlace = await queue.enter(bytes);
+    holding.leave = () => {
+      leavePlace();
+      giveUpRoom();
+    };
     await nextTurn();
   }
   return (await unpack(message.bytes, encoding, limits, share)).bytes;
