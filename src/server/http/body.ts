@@ -127,8 +127,8 @@ export async function unpack(sent: Uint8Array, encoding: Encoding, limits: BodyL
   }
 }
 
-/** No more than this is decoded at once, whatever a body says of itself. */
-const smallBytes = 64 * 1024;
+/** No more than this is decoded at once, whatever a body says of itself: it takes less than a millisecond. */
+const smallBytes = 512 * 1024;
 const chunkBytesUsual = 64 * 1024;
 const chunkBytesMost = 4 * 1024 * 1024;
 
@@ -154,8 +154,9 @@ function sizeOf(sent: Uint8Array, encoding: Packing): number | null {
 }
 
 /**
- * A small body is decoded here and now: handing it to another thread and hearing of its end would cost more.
- * Null for one that is not small, or that becomes more than it says.
+ * A small body is decoded here and now. To hand it to another thread and to hear of its end takes more processor time in all,
+ * and with many C libraries this thread may have to wait until the other one has got a core. Null for one that is not small,
+ * or that becomes more than it says.
  */
 function decodeSmall(sent: Uint8Array, size: number, bytesMax: number): Uint8Array | null {
   if (size > smallBytes || sent.length > smallBytes || bytesMax < smallBytes) return null;
