@@ -1,6 +1,6 @@
 // Messages between the collectors of one installation, over NATS core messaging. Nothing here is kept: what matters is
-// in a journal or in the store, and the bus only says it sooner. So a message that cannot be sent is dropped, nobody
-// waits for the bus, and whoever was cut off reads the store again.
+// in a journal or in the store, and the bus only spreads it sooner. So a message that cannot be sent is dropped, nobody
+// waits for the bus, and a collector that was cut off reads the store again.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Msg, NatsConnection, NodeConnectionOptions } from "@nats-io/transport-node";
@@ -10,7 +10,7 @@ export interface BusOptions {
   readonly url: string;
   readonly user: string;
   readonly password: string;
-  /** What all subjects begin with: two installations may share a NATS server. */
+  /** The prefix of all subjects: two installations may share a NATS server. */
   readonly prefix: string;
   /** This collector. */
   readonly self: string;
@@ -68,7 +68,7 @@ export class Bus {
     return this.connected ? (this.connection?.info?.max_payload ?? 0) - envelopeBytes : 0;
   }
 
-  /** To every other collector, or to one. False when it could not leave. */
+  /** Sends to every other collector, or to one. False if it could not be sent. */
   tell(topic: string, body: unknown, to?: string): boolean {
     if (!this.connected || this.connection === null) return false;
     const { prefix } = this.options;
@@ -145,13 +145,13 @@ export class Bus {
     this.watch(connection).catch((cause) => this.options.onTrouble("The bus is no longer watched.", cause));
     const cause = await connection.closed();
     this.change(false);
-    // The client gives up when the server refuses it, which a mended password or a restarted server changes.
+    // The client gives up when the server refuses it. A corrected password or a restarted server changes that.
     if (this.closing) return;
     this.options.onTrouble("The bus was closed; it is connected again.", cause);
     await sleep(reconnectMs, undefined, { ref: false });
   }
 
-  /** The client itself keeps up a connection that it once had, but its waiting for the first cannot be ended. */
+  /** The client restores a connection that it once had, but its wait for the first one cannot be ended. */
   private async connectUntilThere(connect: () => Promise<NatsConnection>): Promise<NatsConnection | null> {
     let isTold = false;
     while (!this.closing) {
@@ -217,7 +217,7 @@ export class Bus {
 
 type Transport = typeof import("@nats-io/transport-node");
 
-/** Loaded only by whoever has a bus. In a bundle a CommonJS package is found as the default export alone. */
+/** Loaded only where a bus is configured. In a bundle, the exports of a CommonJS package are found under `default`. */
 async function loadConnect(): Promise<Transport["connect"]> {
   const loaded = await import("@nats-io/transport-node");
   return "connect" in loaded ? loaded.connect : (loaded as unknown as { default: Transport }).default.connect;

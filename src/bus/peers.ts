@@ -1,5 +1,5 @@
-// Which collectors are alive. Each announces itself once a second, with how far its journal is and how far the store has
-// taken it; one that is silent for a few seconds counts as gone until it is heard again.
+// Which collectors are alive. Each announces itself once a second, with how far its journal is applied and stored; one
+// that is silent for a few seconds counts as gone until it is heard again.
 
 import type { Bus } from "./bus.ts";
 
@@ -29,7 +29,7 @@ interface Known {
 
 const beatMs = 1000;
 const silenceMs = 4000;
-/** Steps of progress closer together than this share a message; where they come all the time, a few messages a second do. */
+/** Progress within `hurryMs` shares a message; under constant progress there is one every `steadyMs`. */
 const hurryMs = 50;
 const steadyMs = 250;
 
@@ -58,7 +58,7 @@ export class Peers {
     return this.known.has(id);
   }
 
-  /** Tells soon how far this collector is. */
+  /** Announces progress soon. */
   hurry(): void {
     if (this.hurrying !== undefined) return;
     const restMs = this.hurriedMs + steadyMs - performance.now();
@@ -76,7 +76,7 @@ export class Peers {
     this.bus.tell("beat", { epoch: this.options.epoch, ...this.options.progress() });
   }
 
-  /** The bus was lost: nobody is known to live. */
+  /** The bus is lost: nobody is known to be alive. */
   forgetAll(): void {
     for (const id of [...this.known.keys()]) this.forget(id);
   }

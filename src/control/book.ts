@@ -23,7 +23,10 @@ export interface Command {
   reason: string;
   createdNs: bigint;
   readonly expiresNs: bigint;
-  /** A command to all workers that accept commands while it is open: its state as a whole. */
+  /**
+   * The state of a command to all workers as a whole; it also goes to workers that connect while it is open. Null for
+   * one worker.
+   */
   all: Target | null;
   readonly targets: Map<string, Target>;
 }
@@ -74,7 +77,7 @@ export class CommandBook {
     return this.open;
   }
 
-  /** Those that a worker was sent and has not answered. */
+  /** Commands that a worker was sent and has not answered. */
   unanswered(): Command[] {
     const isSent = ({ state }: Target): boolean => state === "delivered";
     return [...this.open].filter(({ targets }) => [...targets.values()].some(isSent));

@@ -1,4 +1,5 @@
-// Whether a worker obeyed: it sends an ack that names the command, or the status that the command leads to.
+// Whether a worker obeyed. It either sends an ack that names the command, or reports the status that the command leads
+// to.
 
 import type { Command } from "./book.ts";
 import type { CommandType } from "./command.ts";
@@ -30,7 +31,10 @@ export interface Settlement {
   readonly reason: string;
 }
 
-/** What the news means for a command sent to this worker, or, if the worker ended, one that will never be sent. */
+/**
+ * What the news means for a command that was sent to this worker, or that can no longer be sent because the worker
+ * ended.
+ */
 export function judge(command: Command, news: WorkerNews, wasSent: boolean): Settlement | undefined {
   switch (news.kind) {
     case "ack":

@@ -1,4 +1,4 @@
-// Commands to workers: what was ordered, who has received it, who obeyed.
+// Commands to workers: what was ordered, who has received it, and who obeyed.
 //
 // All changes go through the journal: every step leaves through `record` and counts once it returns through `fold`,
 // after a restart too. Until `ready` nothing is sent or recorded, because the rest of the journal may already hold the
@@ -19,17 +19,17 @@ export interface ControlPorts {
   nowNs(): bigint;
   /** The id of a new command; it begins with `name` if there is one. */
   createId(name?: string): string;
-  /** A step that no caller waits for could not be recorded. */
+  /** Reports that a step which no caller waits for could not be recorded. */
   onTrouble(cause: unknown): void;
-  /** Other collectors' part; absent when there is only this one. */
+  /** The other collectors; absent if there is only this one. */
   readonly others?: OtherCollectors;
 }
 
-/** Each command has one owner, the collector it was posted to. Only the owner decides who hands it to a worker. */
+/** The collector that a command was posted to owns it. Only the owner decides who hands it to a worker. */
 export interface OtherCollectors {
   /** Whether this collector decides about the command: it owns it, or its owner is gone. */
   isOurs(cmdId: string): boolean;
-  /** Asks the owner. False when someone else has it, or when nobody can be asked now. */
+  /** Asks the owner for the right to deliver. False if someone else has it, or if the owner cannot be asked now. */
   claim(cmdId: string, worker: WorkerId): Promise<boolean>;
   /** Returns a claim that could not be used. */
   unclaim(cmdId: string, worker: WorkerId): void;
@@ -74,7 +74,7 @@ export class Control {
   private readonly ports: ControlPorts;
   private readonly book = new CommandBook();
   private readonly runs = new Map<string, Run>();
-  /** Handed to a channel, the step not yet folded; '<cmdId>\0<worker>'. */
+  /** Handed to a channel, and the `delivered` step is not folded yet; '<cmdId>\0<worker>'. */
   private readonly sent = new Set<string>();
   private postponed: (() => void)[] | null = [];
   private timer: NodeJS.Timeout | undefined;
@@ -150,7 +150,7 @@ export class Control {
     });
   }
 
-  /** Another collector wants to hand our command to a worker: true once for each. */
+  /** Another collector wants to deliver our command: true once for each worker. */
   grant(cmdId: string, worker: WorkerId): boolean {
     const command = this.book.find(cmdId);
     const key = toSentKey(cmdId, worker);
@@ -159,7 +159,7 @@ export class Control {
     return true;
   }
 
-  /** It could not be handed over. */
+  /** The granted delivery failed. */
   ungrant(cmdId: string, worker: WorkerId): void {
     this.sent.delete(toSentKey(cmdId, worker));
     const command = this.book.find(cmdId);
@@ -208,7 +208,7 @@ export class Control {
     if (command?.workspace === workspace) this.observe({ workspace, runId: command.runId, kind: "ack", ...ack });
   }
 
-  /** Sent, with no answer known here. */
+  /** Commands that were sent and not answered. */
   unanswered(): Command[] {
     return this.book.unanswered();
   }
@@ -229,7 +229,7 @@ export class Control {
     if (news.kind === "run_end") this.runs.get(toRunKey(workspace, runId))?.known.delete(worker);
   }
 
-  /** The journal has been replayed: from now on commands flow. */
+  /** The journal is replayed: from now on commands flow. */
   ready(): void {
     const waiting = this.postponed ?? [];
     this.postponed = null;
@@ -285,7 +285,9 @@ export class Control {
     );
   }
 
-  /** Another collector's command is handed over only with that collector's consent, so that no worker gets it twice. */
+  /**
+   * A command of another collector is delivered only with that collector's consent, so that no worker gets it twice.
+   */
   private async handOver(command: Command, worker: WorkerId, channel: WorkerChannel): Promise<boolean> {
     const { cmdId, type, payload } = command;
     const { others } = this.ports;
@@ -350,7 +352,7 @@ export class Control {
   }
 }
 
-// A worker may answer without saying its id; when the command went to one worker, it is that one's answer.
+// A worker may answer without its id; if the command went to one worker, it is that worker's answer.
 function whoAnswers(command: Command, news: WorkerNews): string {
   if (news.kind !== "ack" || command.targets.has(news.worker) || command.targets.size !== 1) return news.worker;
   return command.targets.keys().next().value as string;

@@ -1,6 +1,5 @@
-// The writing half: one worker takes all appends that wait, writes them with one call, syncs once, and only
-// then resolves them. While it waits for the disk the next group gathers, so the group grows by itself with
-// the load.
+// The writing half: one worker takes all waiting appends, writes them with one call, syncs once, and then resolves
+// them. The next group gathers meanwhile, so groups grow with the load by themselves.
 //
 // A failed write or sync is the end of that file, never tried again on it: after a failed fsync the kernel
 // may have dropped the pages and would report success the second time. The un-acknowledged group goes once
@@ -16,7 +15,7 @@ import { diskBytesOf, type Shelf } from "./shelf.ts";
 
 export interface CommitLimits {
   readonly segmentBytesMax: number;
-  /** How much one write and sync takes at most, so that the first waiter of a burst is not kept by the last. */
+  /** The most that one write and sync takes, so that the first of a burst does not wait for the last. */
   readonly groupBytesMax: number;
   readonly budgetBytes: number;
 }
@@ -24,7 +23,7 @@ export interface CommitLimits {
 const attemptsPerGroup = 2;
 
 export class Committer {
-  /** Bytes of appends not yet settled, the group on its way included. */
+  /** Bytes of appends that are not settled yet, including the group being written. */
   waitingBytes = 0;
   private readonly shelf: Shelf;
   private readonly limits: CommitLimits;
@@ -65,8 +64,8 @@ export class Committer {
     await this.retire();
   }
 
-  // One worker at a time. It starts in the next turn of the event loop, so that all appends of this turn,
-  // which came from many sockets, share the first group.
+  // There is one worker at a time. It starts in the next turn of the event loop, so that all appends of this turn, from
+  // many sockets, share the first group.
   private wake(): Promise<void> {
     this.worker ??= new Promise((resolve) => {
       setImmediate(async () => {
@@ -159,7 +158,7 @@ export class Committer {
     return await this.openSegment();
   }
 
-  // The name is durable before the first record is: a synced file in a folder that forgot it is lost.
+  // The file name is durable before the first record: a synced file that its folder has forgotten is lost.
   private async openSegment() {
     const { files, folder, segments, nextPosition } = this.shelf;
     const name = { ordinal: this.nextOrdinal++, first: nextPosition, salt: randomInt(2 ** 32) };
@@ -199,9 +198,9 @@ export class Committer {
     return second !== undefined && second.first <= this.truncateBelow;
   }
 
-  // Segments go oldest first, and one that cannot be removed keeps the later ones. The newest always stays:
-  // its name is what keeps the numbers growing over a restart. This goes on beside the writing: a system takes
-  // its time to take a large file back, and no record should wait for that.
+  // Segments are removed oldest first; one that cannot be removed keeps the later ones. The newest always stays,
+  // because its name keeps the numbers growing over a restart. Removal runs beside the writing: giving back a large
+  // file takes the system a while, and no record should wait for that.
   private async dropCovered(): Promise<void> {
     const { segments, files, counters } = this.shelf;
     while (this.isOldestCovered) {
@@ -215,12 +214,12 @@ export class Committer {
       }
       segments.shift();
     }
-    // In the same breath as the last look: what is covered after it is dropped anew.
+    // Set without a pause after the last look, so that whatever is covered later starts a new removal.
     this.dropping = undefined;
   }
 
-  // When all is covered and the last segment is large, a fresh one takes its place, so that a journal that
-  // has spent its budget can be emptied.
+  // If everything is covered and the last segment is large, a fresh one replaces it, so that a journal that has spent
+  // its budget can be emptied.
   private async replaceIfCovered(below: number): Promise<void> {
     const { shelf, limits } = this;
     const last = shelf.segments.at(-1);

@@ -24,11 +24,11 @@ export interface JournalOptions {
   /** How many bytes of appends may wait for the disk. */
   readonly waitingBytesMax?: number;
   readonly groupBytesMax?: number;
-  /** The lowest number for the next record: one more than the last that the reader has done with. */
+  /** The lowest number for the next record: one more than the last that is stored. */
   readonly positionMin?: number;
 }
 
-/** Why an append was not taken: try later, when the disk or the reader has caught up. */
+/** Why an append was refused: retry when the disk or the reader has caught up. */
 export type JournalFull = "memory_full" | "disk_full";
 
 export interface JournalState extends Readonly<JournalCounters> {
@@ -43,9 +43,9 @@ export interface JournalState extends Readonly<JournalCounters> {
 }
 
 export interface Journal {
-  /** Why a record of so many bytes would not be taken; null when it would. `isQuiet` may use the reserve. */
+  /** Why a record of this size would be refused; null if it would be taken. `isQuiet` may use the reserve. */
   roomFor(bytes: number, isQuiet: boolean): JournalFull | null;
-  /** The parts are one payload; they are the journal's until the promise settles. Rejects with a DiskOutage. */
+  /** The parts form one payload and belong to the journal until the promise settles. Rejects with a DiskOutage. */
   append(parts: Uint8Array | readonly Uint8Array[]): Promise<number> | JournalFull;
   replay(from: number): AsyncIterable<JournalRecord>;
   read(position: number): Promise<Uint8Array | undefined>;
@@ -61,7 +61,10 @@ export interface Journal {
 }
 
 const mebibyte = 1024 * 1024;
-/** The last of the budget is for small records: who sends little still finds room when those who send much have filled it. */
+/**
+ * The last part of the budget is reserved for small records: those who send little still find room when others have
+ * filled the rest.
+ */
 const reserveBytesMax = 128 * mebibyte;
 const smallRecordBytes = mebibyte / 16;
 
@@ -77,7 +80,7 @@ export async function createJournal(options: JournalOptions): Promise<Journal> {
   const opened = await openFolder(files, dir).catch((cause) => {
     throw toOutage("The journal's folder could not be opened.", cause);
   });
-  // What the reader has done with was here: a file that ends before it is an older copy.
+  // Records before `positionMin` were here once, so a journal that ends before it is an older copy.
   const isOld = opened.segments.length > 0 && opened.nextPosition < positionMin;
   const shelf: Shelf = {
     folder: dir,
@@ -89,7 +92,7 @@ export async function createJournal(options: JournalOptions): Promise<Journal> {
   const committer = new Committer(shelf, limits);
   const reserveBytes = Math.min(limits.budgetBytes / 8, reserveBytesMax);
   const roomFor = (bytes: number, isQuiet: boolean): JournalFull | null => {
-    // A record beyond the memory limit is still taken when nothing else waits, else it could never be.
+    // A record larger than the memory limit is taken when nothing else waits; otherwise it never could be.
     if (committer.waitingBytes > 0 && committer.waitingBytes + bytes > waitingBytesMax) return "memory_full";
     const budgetBytes = limits.budgetBytes - (isQuiet ? 0 : reserveBytes);
     return diskBytesOf(shelf) + committer.waitingBytes + bytes > budgetBytes ? "disk_full" : null;
@@ -122,7 +125,7 @@ export async function createJournal(options: JournalOptions): Promise<Journal> {
   };
 }
 
-/** As much as a common request: a disk that takes a few bytes and no more has not recovered. */
+/** As large as a common request: a disk that takes only a few bytes has not recovered. */
 const probeBytes = 64 * 1024;
 
 async function probeDisk({ files, folder, counters }: Shelf): Promise<void> {
@@ -132,7 +135,7 @@ async function probeDisk({ files, folder, counters }: Shelf): Promise<void> {
     await writeDurably(files, path, [new Uint8Array(probeBytes)]);
     counters.outage = null;
   } catch {
-    // The outage goes on, and is already told.
+    // The outage continues and is reported already.
   }
   await files.unlink(path).catch(() => undefined);
 }

@@ -7,7 +7,7 @@ import type { Shelf } from "./shelf.ts";
 
 export interface JournalRecord {
   readonly position: number;
-  /** A view of a chunk that other records share; whoever keeps it for long copies it. */
+  /** A view of a chunk that other records share: copy it to keep it for long. */
   readonly payload: Uint8Array;
 }
 
@@ -31,7 +31,7 @@ export async function* replayRecords(shelf: Shelf, from: number): AsyncGenerator
   }
 }
 
-/** One record's payload, owned by the caller; undefined when it was truncated away, is damaged or not yet there. */
+/** The payload of one record, owned by the caller; undefined if it was truncated away, is damaged or not there yet. */
 export async function readRecord(shelf: Shelf, position: number): Promise<Uint8Array | undefined> {
   const place = findSegment(shelf, position);
   if (place === undefined || position < place.segment.first || position >= place.endPosition) return undefined;
@@ -73,13 +73,13 @@ async function* scanPlace(shelf: Shelf, place: SegmentPlace, from: number): Asyn
       await file.close();
     }
   } catch (cause) {
-    // A segment that was truncated away between look-up and opening has nothing left to say.
+    // The segment may have been truncated away after it was found.
     if (!shelf.segments.includes(segment)) return;
     throw toOutage("The journal could not be read.", cause);
   }
 }
 
-// A hole is counted when it is first met, not each time that it is read over.
+// A hole is counted only when it is first read over.
 function countHole(shelf: Shelf, segment: Segment, expected: number, found: number, skippedBytes: number): void {
   if (found <= segment.checkedBelow) return;
   shelf.counters.corruptRecords += Math.max(0, found - Math.max(expected, segment.checkedBelow));

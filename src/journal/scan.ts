@@ -9,7 +9,7 @@ export interface ScannedRecord {
   readonly position: number;
   /** Where the record's header starts in its file. */
   readonly offset: number;
-  /** A view of a chunk that other records share; whoever keeps it for long copies it. */
+  /** A view of a chunk that other records share: copy it to keep it for long. */
   readonly payload: Uint8Array;
   /** Damaged bytes between the record before and this one. */
   readonly skippedBytes: number;
@@ -53,8 +53,8 @@ export async function* scanRecords(file: OpenFile, range: ScanRange): AsyncGener
       skippedBytes = 0;
       window.at += size;
     }
-    // Where the payload is damaged its length may be wrong too: bytes can be missing from it. The next record is
-    // looked for inside it, since stepping over would step into the record that follows.
+    // The length of a damaged payload may be wrong too, because bytes can be missing from it. So the next record is
+    // looked for inside it: stepping over it could step into the record that follows.
     else skippedBytes += window.seekMark();
   }
   if (found.length > 0) yield found;

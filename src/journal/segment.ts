@@ -53,17 +53,17 @@ export interface OpenedFolder {
   /** One more than the last record found. */
   readonly nextPosition: number;
   readonly tornBytes: number;
-  /** There was a later segment with acknowledged records, whose file is gone. */
+  /** A later segment with acknowledged records existed, and its file is gone. */
   readonly isEndMissing: boolean;
 }
 
 /**
- * The first record of the newest segment that has an acknowledged one, beside the segments: what tells a journal whose last
- * file was removed from one that ends there.
+ * The name of a small file beside the segments. It holds the first record number of the newest segment with an
+ * acknowledged record, which tells a journal whose last file was removed from one that ends there.
  */
 const newestName = "newest";
 
-/** Of no use to appends: a disk that does not take it will fail them as well, or not. */
+/** A failure is ignored: if the disk is broken, the appends fail as well. */
 export async function noteNewest(files: Files, folder: string, segment: Segment): Promise<void> {
   const text = new TextEncoder().encode(String(segment.first));
   await writeDurably(files, join(folder, newestName), [text]).catch(() => undefined);
@@ -81,7 +81,7 @@ export async function readFirstPosition(files: Files, folder: string): Promise<n
   return firsts.sort((a, b) => a - b)[0] ?? 1;
 }
 
-/** Only the last segment is read here: the names of the others say what they hold. */
+/** Reads only the last segment; the names of the others say what they hold. */
 export async function openFolder(files: Files, folder: string): Promise<OpenedFolder> {
   await files.makeFolder(folder);
   const names = (await files.list(folder)).map(parseSegmentName).filter((name) => name !== undefined);
@@ -105,8 +105,8 @@ export async function openFolder(files: Files, folder: string): Promise<OpenedFo
   return { segments, isEndMissing, nextPosition: 1, tornBytes: 0 };
 }
 
-// The process before us may have died between write and sync. What it wrote is readable now, but may be gone
-// after a loss of power; so it is synced before anyone is told about it and its numbers are built upon.
+// The last process may have died between write and sync. What it wrote can be read now, but a loss of power could still
+// take it. So it is synced before anybody is told about it or numbers continue after it.
 async function readTail(files: Files, folder: string, segment: Segment, file: OpenFile, segments: Segment[]) {
   await file.fdatasync();
   await files.syncFolder(folder);
@@ -124,8 +124,8 @@ async function readTail(files: Files, folder: string, segment: Segment, file: Op
   return { nextPosition, tornBytes: segment.diskBytes - goodBytes };
 }
 
-// A damaged header costs nothing, since the name says the same; a newer version's records would all look
-// damaged and be skipped, so that one is refused.
+// A damaged header costs nothing, since the file name says the same. Records of a newer version would all look damaged
+// and be skipped, so that version is refused.
 async function refuseOtherVersion(file: OpenFile, segment: Segment): Promise<void> {
   const header = new Uint8Array(segmentHeaderBytes);
   const count = await readWhole(file, header, 0);

@@ -1,4 +1,4 @@
-// What the writing and the reading half of a journal share. Only the committer changes it.
+// What the two halves of a journal share. Only the writing half, the committer, changes it.
 
 import type { DiskOutageKind } from "#base/disk-outage.ts";
 import type { Files } from "#base/files.ts";
@@ -7,12 +7,12 @@ import type { OpenedFolder, Segment } from "./segment.ts";
 export class JournalCounters {
   /** Records acknowledged since the start. */
   appended = 0;
-  /** Numbers that had no readable record when they were first read, and the damaged bytes around them. */
+  /** Record numbers without a readable record, counted when first read, and the damaged bytes around them. */
   corruptRecords = 0;
   corruptBytes = 0;
-  /** Bytes behind the last whole record when the journal was opened: a write that its writer did not survive. */
+  /** Bytes after the last whole record when the journal was opened: a write that its process did not survive. */
   tornBytes: number;
-  /** When the journal was opened its last file was gone, with nobody knows how many records. */
+  /** The last file was gone when the journal was opened, with an unknown number of records. */
   isEndMissing: boolean;
   fsyncs = 0;
   lastFsyncMs = 0;
@@ -22,7 +22,7 @@ export class JournalCounters {
   rejected = 0;
   /** Why the last group could not be written; null when it was. */
   outage: DiskOutageKind | null = null;
-  /** Covered segments that could not be removed; they are tried again. */
+  /** Segments that are no longer needed and could not be removed; removing them is tried again. */
   unlinkFailures = 0;
 
   constructor({ tornBytes, isEndMissing }: OpenedFolder) {

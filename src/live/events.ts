@@ -11,7 +11,7 @@ import type { StateRow } from "#model/state-tables.ts";
 import type { Rows } from "#model/tables.ts";
 import { hasTrait } from "#protocol/facts.ts";
 
-/** What was applied, with the runs its groups belonged to at that moment. */
+/** What was applied, with the runs that its groups belonged to at that moment. */
 export interface LiveEntry {
   readonly position: number;
   readonly workspace: string;
@@ -19,7 +19,7 @@ export interface LiveEntry {
   readonly runOf: (groupKey: GroupName) => RunId | undefined;
 }
 
-/** What subscribers are told of rows. */
+/** What subscribers are told about rows. */
 export type LiveData = {
   [N in "run" | "gone" | "changed" | "metrics" | "logs"]: Omit<LiveEvent<N>, "id">;
 }["run" | "gone" | "changed" | "metrics" | "logs"];
@@ -28,7 +28,7 @@ export type LiveData = {
 export function countRows(entry: LiveEntry): Map<string, Record<string, number>> {
   const counts = new Map<string, Record<string, number>>();
   for (const part of entry.batch.parts) {
-    // Only for intake's own use.
+    // This table is for intake only.
     if (part.table === "cirron_ids") continue;
     const { codes, keys, length } = part.rows.group_key;
     const byCode = new Uint32Array(keys.length);
@@ -81,7 +81,7 @@ export function headEvents(entry: LiveEntry, isKnown: (run: string) => boolean):
   return [...events.values()];
 }
 
-/** A group names the run of its records; people may have joined that run to another. */
+/** A group names the run of its records, which people may have joined to another. */
 function runOfRow(entry: LiveEntry, { group_key, run_id, deleted_ns }: StateRow<"groups">): string {
   return deleted_ns > 0n ? run_id : (entry.runOf(group_key) ?? run_id);
 }
@@ -193,7 +193,7 @@ interface FoundSpan {
 /** A mark's own span and three above it, as in answers from the store. */
 const levels = 4;
 
-/** Kept as long as the batch; made only for batches that somebody watches. */
+/** Kept as long as the batch, and made only for batches that somebody watches. */
 const indexes = new WeakMap<Batch, ReadonlyMap<string, FoundSpan>>();
 
 /** Gives the place of a mark by its group and the id of its span. The batches are the newest first. */

@@ -1,6 +1,6 @@
-// The events of all collectors for one subscriber. Its own collector's hub feeds it directly. Every other collector sends
-// a feed, which its hub fills as for a subscriber of its own. Positions are kept per collector, so a broken feed resumes
-// where it ended, or says what it skipped.
+// The events of all collectors for one subscriber. The hub of its own collector feeds it directly. Every other
+// collector sends a feed, which its hub fills like any subscription. Positions are kept per collector, so a broken feed
+// resumes where it ended, or says what it skipped.
 
 import { formatPosition, formatPositions, parsePositions } from "#model/positions.ts";
 import {
@@ -16,7 +16,7 @@ import {
 
 export interface LivePeer {
   readonly id: string;
-  /** How far its journal is applied, as last heard. */
+  /** How far its journal was applied when last heard. */
   readonly applied: number;
 }
 
@@ -67,7 +67,7 @@ class Subscriber {
   private readonly interest: LiveInterest;
   private readonly sink: LiveSink;
   private readonly port: FeedPort;
-  /** Up to where each collector's events were sent. */
+  /** The position up to which each collector's events were sent. */
   private readonly positions: Map<string, number>;
   private readonly feeds = new Map<string, Subscription>();
   /** Per collector, the first position that was left out because the backlog was full. */
@@ -81,7 +81,7 @@ class Subscriber {
     this.port = port;
     this.positions = parsePositions(interest.after ?? "");
     const peers = port.peers();
-    // The greeting names every collector, so their positions are settled before the own hub sends anything.
+    // The greeting names the position of every collector, so these must be known before the own hub sends anything.
     const missed = peers.filter(({ id }) => !this.positions.has(id));
     for (const { id, applied } of missed) this.positions.set(id, applied);
     this.own = hub.subscribe(interest, {

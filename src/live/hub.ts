@@ -45,16 +45,16 @@ interface Subscriber {
 }
 
 const keptBytesUsual = 48 * 1024 * 1024;
-/** This share is kept whatever its age: where few rows come, even a subscriber that was away for long misses none. */
+/** This share is kept whatever its age: with few rows, even a subscriber that was away for long misses none. */
 const keptShareMin = 1 / 4;
-/** More is kept only this long: time to query and then subscribe, or to connect again. */
+/** Whatever exceeds it is kept only this long: enough to query and then subscribe, or to reconnect. */
 const keptMs = 10_000;
-/** The columns of one table take this much even for a single row, so entries of one event each add up quickly. */
+/** The columns of a table take this much even for one row, so many small entries add up. */
 const partBytes = 4096;
 export const backlogBytesMax: number = 4 * 1024 * 1024;
-/** How often subscribers are looked at that were left out: if nothing more is published, nothing else would tell them. */
+/** How often a subscriber that was left out is looked at: without this, nothing would tell it until the next entry. */
 export const lookMs = 500;
-/** Clients send a batch every few seconds. Marks of a step that spans more batches than this have no step number. */
+/** Clients send a batch every few seconds. A mark whose step spans more batches than this gets no step number. */
 const spanBatchesMax = 32;
 
 export class LiveHub {
@@ -79,7 +79,7 @@ export class LiveHub {
     return this.subscribers.size;
   }
 
-  /** Whether a subscriber wants the rows of a run. Called for every piece that arrives, mostly with no subscriber. */
+  /** Whether a subscriber wants the rows of a run. Called for every arriving piece, mostly without subscribers. */
   isFollowed(workspace: string, toRun: () => string | undefined): boolean {
     if (this.subscribers.size === 0) return false;
     const run = toRun();
@@ -122,7 +122,7 @@ export class LiveHub {
     this.dropOldest(this.keptBytesMax * keptShareMin);
   }
 
-  /** Something other than a stored row, such as a command's delivery; not kept for later subscribers. */
+  /** Publishes something other than a stored row, such as the delivery of a command; not kept for later subscribers. */
   announce(workspace: string, name: string, data: unknown): void {
     const message = { id: this.idOf(this.position), name, data };
     for (const { interest, sink } of this.subscribers) if (interest.workspace === workspace) sink.send([message]);
@@ -152,7 +152,7 @@ export class LiveHub {
     for (const entry of this.kept) if (entry.position > (from ?? -1)) this.deliver(subscriber, entry);
   }
 
-  /** The last batches with spans before an entry, newest first: one of them holds the spans of its marks. */
+  /** The last batches with spans before an entry, newest first: they hold the spans of its marks. */
   private spansBefore({ position, workspace }: LiveEntry): Batch[] {
     const found: Batch[] = [];
     for (let at = this.kept.length - 1; at >= 0 && found.length < spanBatchesMax; at--) {
@@ -170,13 +170,13 @@ export class LiveHub {
   private keep(entry: KeptEntry): void {
     this.kept.push(entry);
     this.keptBytes += sizeOf(entry);
-    // An eighth at a time: moving thousands of small entries up for each new one would cost more than everything else here.
+    // An eighth at a time: moving thousands of small entries up for every new one would be expensive.
     if (this.keptBytes > this.keptBytesMax) this.dropOldest((this.keptBytesMax * 7) / 8);
     else if (this.keptBytes > this.keptBytesMax * (keptShareMin + 1 / 8))
       this.dropOldest(this.keptBytesMax * keptShareMin, entry.publishedMs - keptMs);
   }
 
-  /** Of what was published before that time. */
+  /** Drops only what was published before that time. */
   private dropOldest(bytesMax: number, beforeMs = Number.POSITIVE_INFINITY): void {
     let drop = 0;
     while (this.keptBytes > bytesMax && drop < this.kept.length - 1) {
