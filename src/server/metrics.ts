@@ -1,4 +1,4 @@
-// The metrics for Prometheus. Rooms know nothing of it: their counters are connected to these names here.
+// The metrics for Prometheus. Other rooms do not know it: their counters are connected to these names here.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
@@ -8,7 +8,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 
 let ofProcess: Registry | undefined;
 
-/** Of the process rather than of a server: their timers and observers go on for as long as it lives. */
+/** Metrics of the process rather than of one server: their timers and observers live as long as the process. */
 function processMetrics(): Registry {
   if (ofProcess === undefined) {
     ofProcess = new Registry();
@@ -48,7 +48,7 @@ export function createMetrics() {
   };
 }
 
-/** Read when Prometheus asks. */
+/** A gauge that is read when Prometheus asks. */
 export function addReadGauge({ registry }: Metrics, name: string, help: string, read: () => number): void {
   new Gauge({
     name: `tributary_${name}`,
@@ -60,7 +60,7 @@ export function addReadGauge({ registry }: Metrics, name: string, help: string, 
   });
 }
 
-/** The same of what only grows. */
+/** The same for a value that only grows. */
 export function addReadCounter({ registry }: Metrics, name: string, help: string, read: () => number): void {
   new Counter({
     name: `tributary_${name}`,

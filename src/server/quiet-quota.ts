@@ -1,4 +1,4 @@
-// What one connection may use of the room that is kept for those who send little. Who uses more is no quiet sender.
+// How much one connection may use of the room that is reserved for those who send little.
 
 const bytesPerS = 64 * 1024;
 

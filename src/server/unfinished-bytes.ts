@@ -1,7 +1,7 @@
-// One limit over the bytes of all bodies and frames that are still arriving or in hand, over all connections: each is
+// One limit for the bytes of all bodies and frames that are arriving or being worked on, over all connections. Each is
 // bounded on its own, but ten thousand connections times the largest frame is more than any machine has.
 
-/** What anybody may always hold, so that those who hold much cannot shut out those who need little. */
+/** Everybody may hold this much, so that those who hold much cannot shut out those who need little. */
 const freeBytes = 64 * 1024;
 
 export interface Share {

@@ -73,10 +73,10 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Within the ten seconds that supervisors leave a process. */
+/** Less than the ten seconds that supervisors usually allow. */
 const closeMs = 9000;
 const closeMsMin = 100;
-/** The part of it reserved for storing what was accepted. */
+/** The part of it that is reserved for storing what was accepted. */
 const storeMs = 4000;
 
 type Closer = (leftMs: number) => Promise<void>;
@@ -183,7 +183,7 @@ function addReadGauges(metrics: Metrics, collector: Collector, unfinished: Unfin
   addReadCounter(metrics, "engine_restarts_total", restarted, () => store.restarts);
 }
 
-/** What does not work although the collector accepts input. */
+/** What does not work although input is accepted. */
 function degradedOf({ setAside, damage, blobs }: Collector): string[] {
   const bucket = blobs.isAway ? ["The bucket does not answer: files are refused with 503 until it does."] : [];
   return [...setAside.sentences(), ...damage.sentences(), ...bucket];
@@ -207,7 +207,7 @@ async function meetPeers(parts: Omit<PeeringOptions, "onTwin"> & { readonly conf
   return peering;
 }
 
-/** Nothing accepted is lost: what this process has not stored is in its folder, which has its own id from now on. */
+/** Nothing accepted is lost: what this process has not stored is in its folder, which gets an id of its own. */
 async function yieldToTwin({ id }: Collector, { dataDir }: Config, log: Log): Promise<void> {
   await renameCollector(dataDir);
   log.fatal(
@@ -225,7 +225,7 @@ function toPlaces({ addresses }: XtrackDoors): string[] {
   return addresses.map((address) => ("path" in address ? address.path : `${address.host}:${address.port}`));
 }
 
-/** One after the other; whoever waits for a store or a bus that hangs does so for what is left of the time at most. */
+/** Closes one after the other. A store or bus that hangs is waited for only for what is left of the time. */
 async function closeAll(closers: readonly Closer[]): Promise<void> {
   const endMs = performance.now() + closeMs;
   for (const close of closers) {
@@ -234,7 +234,7 @@ async function closeAll(closers: readonly Closer[]): Promise<void> {
   }
 }
 
-/** Subscribers are told of every step of a command, as it stands after it. */
+/** Announces every step of a command to subscribers, with the state after it. */
 function announceCommands(collector: Collector, control: Control, { applied }: AppliedInput): void {
   const rows = new Map<string, StateRow<"commands">>();
   for (const change of applied.state) if (change.table === "commands") rows.set(change.row.cmd_id, change.row);
@@ -259,7 +259,7 @@ function toXtrackIntake(collector: Collector): XtrackDoorsOptions["intake"] {
   };
 }
 
-/** Where workers connect; a port that the system chose is known once the doors are open. */
+/** Where workers connect; a port chosen by the system is known once the doors are open. */
 function toXtrackPlace({ xtrackAddress }: Config, doors: XtrackDoors | null): Address | null {
   const bound = doors?.addresses.find((address) => "port" in address);
   return bound ?? (xtrackAddress === "off" ? null : xtrackAddress);
@@ -270,7 +270,7 @@ interface Deletions {
   close(): Promise<void>;
 }
 
-/** A store of its own is asked directly; on one that others may use too, an order says what it covers. */
+/** An embedded store deletes directly; on a shared one, an order says what it covers. */
 function openDeletions(collector: Collector, peering: Peering | null): Deletions {
   if (collector.store.kind === "embedded")
     return { order: (order) => orderDeletion(collector, order), close: () => Promise.resolve() };
@@ -279,7 +279,7 @@ function openDeletions(collector: Collector, peering: Peering | null): Deletions
   return shared;
 }
 
-/** Called for every run without an end, so it returns quickly if nobody is connected. */
+/** Called for every run without an end, so it is quick if nobody is connected. */
 function toPresence(
   collector: Collector,
   peering: Peering | null,
@@ -358,7 +358,7 @@ function createContext(parts: ContextParts): ApiContext {
     },
     wasJustDeleted: (workspace, id) => justDeleted.has(workspace, id),
     async deleteRuns(workspace, runs, author) {
-      // A record accepted a moment ago may have added a group to a run, or removed one.
+      // A record accepted a moment ago may have moved a group to or from a run.
       await collector.sequencer.hadTurn();
       const stored = new Map(runs.map(({ runId, groups }) => [runId, groups.map((group) => group.groupKey)]));
       const now = collector.applier.state.groupsNow(workspace, stored);

@@ -9,7 +9,7 @@ import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
 import { createS3Blobs } from "#store/blobs/s3-blobs.ts";
 import { startEmbedded } from "#store/embedded.ts";
 
-/** Rows; some blocks of the engine. */
+/** In rows: some blocks of the engine. */
 const sqlRowsSpare = 262_144;
 
 export function toStoreAddress(config: Config, onCrash: (reason: string) => void): StoreAddress {
@@ -45,7 +45,7 @@ export function startStore(config: Config, log: Log, isBrief = false): StoreAddr
   const starting = startEmbedded({ ...address, isBrief });
   starting.then(
     ({ pid, confinement }) => log.debug({ pid, confinement }, "the engine runs"),
-    // Whoever opens the store hears of it.
+    // Reported to whoever opens the store.
     () => undefined,
   );
   return { ...address, starting };

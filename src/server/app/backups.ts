@@ -1,5 +1,5 @@
-// Backups over HTTP. Only one at a time, because each reads every row and pauses the writer, and none for a caller who has
-// gone away: callers who give up and retry would leave the store no time for incoming data.
+// Backups over HTTP. Only one runs at a time, because each reads every row and pauses the writer. It ends with its
+// caller: callers who give up and retry would leave the store no time for incoming data.
 
 import { FileBody, type Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
@@ -8,7 +8,7 @@ import { type BackupSource, writeBackup } from "#archive/backup.ts";
 export function createBackups(collector: BackupSource, dataDir: string): Handler<"backup"> {
   let isUnderWay = false;
   async function* write(signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    // Requested at the same moment; the first one wins.
+    // Of two requested at the same moment the first wins.
     if (isUnderWay) throw refuseSecond();
     isUnderWay = true;
     try {

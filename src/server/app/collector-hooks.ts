@@ -1,9 +1,9 @@
-// What becomes of the words of a collector.
+// Connects what a collector reports to the log.
 
 import type { CollectorOptions } from "#server/collector/collector.ts";
 import type { Log } from "#server/log.ts";
 
-/** Longer starts are told to whoever runs the server, with what they spent their time on. */
+/** A longer start is logged at `info`, with the time of each step. */
 const slowStartMs = 2000;
 
 export function hooksOf(log: Log): Pick<CollectorOptions, "onTrouble" | "onStarted" | "onFatal"> {

@@ -3,7 +3,7 @@
 const secondsMax = 5;
 
 export class EventRate {
-  /** By second, the oldest first. */
+  /** Counts by second, oldest first. */
   private readonly counts = new Map<number, number>();
   private readonly now: () => number;
 
@@ -17,7 +17,7 @@ export class EventRate {
     for (const at of this.counts.keys()) if (at < second - secondsMax) this.counts.delete(at);
   }
 
-  /** Of whole seconds only: the one that is under way would make every value too small. */
+  /** Counts whole seconds only: the current one would make every value too small. */
   perSecond(): number {
     const second = Math.floor(this.now());
     let sum = 0;

@@ -1,5 +1,5 @@
-// The health of the server: counters for Prometheus, figures for the Health page, and what keeps it from being ready. It only
-// observes; nothing waits for it.
+// The health of the server: counters for Prometheus, figures for the Health page, and the reasons why it is not ready.
+// It only observes; nothing waits for it.
 
 import type { HealthAnswer } from "#api/contract/admin.ts";
 import { nowNs } from "#base/clock.ts";
@@ -46,9 +46,9 @@ interface ProtocolCounts {
   readonly rate: EventRate;
 }
 
-/** An object that need not be there. */
+/** The key of an object that need not exist. */
 const probeKey = "tributary-probe";
-/** Looks between two counts of what is missing. */
+/** Missing sequence numbers are counted once in so many looks. */
 const looksPerCount = 12;
 
 export function createHealth(options: HealthOptions): Health {
@@ -69,7 +69,7 @@ export function createHealth(options: HealthOptions): Health {
     count(counts, protocol, entry, metrics);
   });
   const look = async () => {
-    // Before the store is asked: a store that hangs is one of the problems.
+    // Set before the store is asked, because the store may hang.
     lag.note(collector.sequencer.position.durable);
     setGauges(options, lag);
     storeUp = await collector.store.ping();
@@ -157,7 +157,7 @@ function findProblems({ journal, writer }: Collector, storeUp: boolean, lagMs: n
 
 const storeFull = "The store's disk is full; what is accepted waits in the journal until there is room.";
 
-/** Said until the next append is durable. */
+/** Reported until the next append is durable. */
 const journalProblems: Readonly<Record<DiskOutageKind, string>> = {
   disk_full: "The disk of the data folder is full; requests get 429 until there is room.",
   disk_failed: "The journal cannot be written, so nothing is accepted; the log names the file and the reason.",
@@ -165,7 +165,7 @@ const journalProblems: Readonly<Record<DiskOutageKind, string>> = {
   other_version: "The journal was written by another version.",
 };
 
-/** More than this many are not listed one by one. */
+/** The most connections that are listed. */
 const connectionsMax = 1000;
 
 function toConnection(info: ConnectionInfo): HealthAnswer["connections"][number] {
@@ -240,7 +240,7 @@ function setGauges({ collector, metrics, doors }: HealthOptions, lag: LagWatch):
   if (sockets !== null) metrics.connections.set({ transport: sockets.protocol }, sockets.connections.open);
 }
 
-/** When journal positions were applied, a few a second, so that the age of the oldest unstored one is known. */
+/** When journal positions were applied, at most ten a second, so that the age of the oldest unstored one is known. */
 class LagWatch {
   private marks: { position: number; atMs: number }[] = [];
 

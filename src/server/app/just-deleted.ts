@@ -1,5 +1,5 @@
-// Runs that were deleted a moment ago. A question about one is answered at once: everything accepted before the deletion
-// went with it.
+// Runs that were deleted a moment ago. A question about one is answered without waiting: everything accepted before the
+// deletion went with it.
 
 import type { RunId, Workspace } from "#model/names.ts";
 
@@ -10,7 +10,7 @@ export class JustDeleted {
 
   note(workspace: Workspace, runIds: Iterable<string>): void {
     const now = performance.now();
-    // In the order of their times.
+    // They are in the order of their times.
     for (const [name, at] of this.atMs) {
       if (now - at < momentMs) break;
       this.atMs.delete(name);

@@ -1,6 +1,6 @@
-// Deletes runs that received nothing for longer than their workspace keeps runs, in the same way as a person would, and
-// records it in the audit. One of the collectors of a store does this at its start and every hour. A setting made through
-// the API overrides the configuration.
+// Deletes runs that have received nothing for longer than their workspace keeps runs, as a person would, and records it
+// in the audit. One of the collectors of a store does this at its start and every hour. A setting made through the API
+// overrides the configuration.
 
 import { once } from "node:events";
 import { nowNs as systemNowNs } from "#base/clock.ts";
@@ -44,9 +44,9 @@ export interface Retention {
 const everyMs = 3_600_000;
 const leaseMs = 3_000_000;
 const dayMs = 86_400_000;
-/** Longer than a disconnected collector looks back. */
+/** Longer than a collector that was cut off looks back. */
 const placesNs = 26n * 3_600_000_000_000n;
-/** A deletion holds up intake, so a great many runs are deleted in several. */
+/** A deletion holds up intake, so many runs are deleted in several steps. */
 const runsAtOnce = 200;
 
 export function createRetention(options: Omit<RetentionOptions, "signal">): Retention {
@@ -71,7 +71,7 @@ export function createRetention(options: Omit<RetentionOptions, "signal">): Rete
   };
 }
 
-/** One of the collectors of a store does it for all, and keeps the others from doing it again within the hour. */
+/** One collector does it for all, and keeps the others from repeating it within the hour. */
 async function sweepForAll(options: RetentionOptions): Promise<void> {
   const { store, id } = options.collector;
   const lease = await takeLease(store, "retention", id, leaseMs);
@@ -95,7 +95,7 @@ export async function sweepRetention(options: RetentionOptions, nowNs: bigint): 
   return deleted;
 }
 
-/** Every workspace whose runs are not kept forever. */
+/** The age limit of each workspace that does not keep its runs forever. */
 async function readAges({
   collector,
   ages,
@@ -121,7 +121,7 @@ async function deleteOlder(options: RetentionOptions, workspace: string, oldestN
     const some = found.slice(at, at + runsAtOnce);
     const runs = at === 0 ? some : await findStillOld(options, workspace, some, oldestNs);
     if (runs.length === 0) continue;
-    // A run may go on while this is decided.
+    // A run may have received something meanwhile.
     const { position } = await order({ workspace, runs, author: "retention", beforeNs: oldestNs });
     await collector.queryable(position);
     deleted += runs.length;
@@ -129,7 +129,7 @@ async function deleteOlder(options: RetentionOptions, workspace: string, oldestN
   return deleted;
 }
 
-/** Those before took a while, in which a run may have gone on, also in groups that it did not have. */
+/** The runs deleted before took a while, in which these may have received records, also in new groups. */
 async function findStillOld(
   options: RetentionOptions,
   workspace: string,
@@ -147,13 +147,13 @@ async function readOlder(store: Store, scope: GroupScope, oldestNs: bigint): Pro
   const facts = await readRunFacts(store, scope);
   return facts.flatMap(({ runId, groups }) => {
     const lastNs = groups.reduce((last, group) => (group.lastReceivedNs > last ? group.lastReceivedNs : last), 0n);
-    // A run that has only stored files has no such time, and stays.
+    // A run that has only stored files has no such time and is kept.
     const isOld = lastNs > 0n && lastNs < oldestNs;
     return isOld ? [{ runId, groupKeys: groups.map((group) => group.groupKey) }] : [];
   });
 }
 
-/** What was accepted by now counts, also what waits for the store. */
+/** Waits until everything accepted so far is stored, so that it counts. */
 async function stored({ collector, signal }: RetentionOptions): Promise<void> {
   await (signal ? Promise.race([collector.drained(), aborted(signal)]) : collector.drained());
   signal?.throwIfAborted();

@@ -6,7 +6,7 @@ import type { Store } from "#store/store.ts";
 export interface StoreTimes {
   /** The same store, measured. */
   wrap(inner: Store): Store;
-  /** Of the last calls, in milliseconds; 0 when there were none. */
+  /** In milliseconds, over the last calls; 0 without any. */
   percentiles(kind: "insert" | "query"): { readonly p50: number; readonly p95: number };
 }
 
@@ -33,7 +33,7 @@ export function createStoreTimes(metrics: Metrics): StoreTimes {
         const beganMs = performance.now();
         let isAnswered = false;
         for await (const chunk of inner.stream(...given)) {
-          // The rest comes as fast as it is read.
+          // The rest comes only as fast as it is read.
           if (!isAnswered) note("query", "stream", beganMs);
           isAnswered = true;
           yield chunk;

@@ -1,8 +1,8 @@
 // Forwards what was stored, as OTLP, to another receiver such as a team's Grafana, Jaeger or SigNoz.
 //
-// It follows the journal's positions through the store: a small file holds its position, and what came after that is read
-// back from the rows of the groups that were written to. So it never holds up intake, keeps no copy of its own, and
-// resumes after a restart or an outage of the receiver. What a crash interrupts is sent again.
+// It follows the positions of the journal through the store: a small file holds its position, and what came after that
+// is read back from the rows of the groups that were written to. So it never holds up intake, keeps no copy of its own,
+// and resumes after a restart or an outage of the receiver. A request that a crash interrupts is sent again.
 
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,9 +23,9 @@ export interface ForwardOptions {
   readonly log: Log;
 }
 
-/** Journal records that are read and sent before the place is noted. */
+/** How many journal records are read and sent before the position is saved. */
 const recordsAtOnce = 200;
-/** Beyond this the groups are not remembered one by one, but looked for. */
+/** More groups than this are not remembered, but looked up. */
 const groupsMax = 50_000;
 const troubleWaitMs = 5000;
 
@@ -51,12 +51,12 @@ export class Forwarder {
   private readonly options: ForwardOptions;
   private readonly path: string;
   private readonly stop = new AbortController();
-  /** Groups with rows behind `position`; null when there may be others. */
+  /** The groups with rows after `position`; null if there may be others. */
   private groups: Set<string> | null = null;
   private to: number;
   private trouble = "";
   private refused = 0;
-  /** Records of requests that were taken otherwise. */
+  /** Rejected records of requests that were otherwise accepted. */
   private rejected = 0;
   private running: Promise<void> | null = null;
 
@@ -102,13 +102,13 @@ export class Forwarder {
     } catch (error) {
       if (this.stop.signal.aborted) return;
       this.say((error as Error).message);
-      // Those that were to be read are no longer remembered.
+      // The groups to read are no longer known.
       this.groups = null;
       await sleep(troubleWaitMs, undefined, { ref: false, signal: this.stop.signal }).catch(() => undefined);
     }
   }
 
-  /** Sends what came in the next journal records, then notes the place. */
+  /** Sends the rows of the next journal records, then saves the position. */
   private async forward(): Promise<void> {
     const { store, id } = this.options.collector;
     const { signal } = this.stop;
@@ -159,7 +159,7 @@ export class Forwarder {
       log.warn({ rejected: partial.rejected }, sayPartial(receiver, request.signal, partial));
     } catch (error) {
       if (!(error instanceof RequestRefused)) throw error;
-      // Sending it again would be refused again; what it holds is stored here all the same.
+      // It would be refused again; what it holds is stored here all the same.
       this.refused++;
       log.warn({ status: error.status }, `A request was not forwarded: ${error.message}`);
     }

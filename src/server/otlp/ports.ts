@@ -1,5 +1,5 @@
-// The default ports of OpenTelemetry exporters: gRPC on 4317 and, if enabled, HTTP on 4318. If another telemetry collector
-// has them, the server says so and goes on, because its own port takes everything too.
+// The default ports of OpenTelemetry exporters: gRPC on 4317 and, if enabled, HTTP on 4318. If another telemetry
+// collector has them, the server says so and goes on, because its own port accepts everything too.
 
 import { once } from "node:events";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -24,7 +24,7 @@ interface Port {
   close(): Promise<void>;
 }
 
-/** `main` is the server's own, which answers what comes to the port of HTTP. */
+/** `main` is the server's own HTTP server, which also answers requests to the HTTP port. */
 export async function openOtlpPorts(options: OtlpPortsOptions, main: HttpServer): Promise<OtlpPorts> {
   const { otlpGrpcAddress, otlpHttpAddress } = options.config;
   const grpc = await open("otlp.grpc", otlpGrpcAddress, options, (at) => openGrpcServer(at, options, main.access));
@@ -60,7 +60,7 @@ async function open(
   }
 }
 
-/** Only what exporters post there; the rest of the server stays on its own port. */
+/** Only the paths that exporters post to; everything else stays on the server's own port. */
 const exporterPaths = /^\/v1\/(?:traces|metrics|logs)\/?(?:\?|$)/;
 
 async function openHttpPort({ host, port }: Address, config: Config, main: HttpServer): Promise<Port> {

@@ -1,7 +1,7 @@
-// News of Cirron batches between collectors. A collector that has stored some announces which and where they are, in one
-// message per stored plan, whatever the number of rows. Most news concerns nothing that this collector has in memory, and
-// then the store is not asked. What news did not bring is read from the store from time to time, and only that: taking in
-// a batch of a known session means reading the whole session.
+// News of Cirron batches between collectors. A collector that has stored some announces which they are and where, in
+// one message per stored plan, whatever the number of rows. Most news concerns nothing that this collector has in
+// memory; then the store is not asked. What news did not bring is read from the store from time to time, and only that:
+// taking in a batch of a known session means reading the whole session.
 
 import type { Collector } from "#server/collector/collector.ts";
 import {
@@ -17,18 +17,18 @@ import { readStoredPositions } from "#store/collectors.ts";
 import { HeardJournals } from "./heard-journals.ts";
 
 export interface BatchTidings {
-  /** All batches of the sender's journal after one position and up to another are in these news or in some before. */
+  /** These and earlier news contain all batches of the sender's journal after one position and up to another. */
   readonly after: number;
   readonly to: number;
   readonly batches: readonly PeerBatch[];
-  /** Of some of their groups. */
+  /** The components of some of their groups. */
   readonly components: readonly PeerComponent[];
 }
 
 export interface BatchNewsPort {
-  /** Works sequentially. Failures are reported, and tried again with the next read of the store. */
+  /** Runs tasks one after the other. Failures are reported and made up for at the next read of the store. */
   read(what: string, task: () => Promise<void>): void;
-  /** Rows of others have become known. */
+  /** Rows of other collectors have become known. */
   onTaken(): void;
 }
 
@@ -40,11 +40,14 @@ export class BatchNews {
   private readonly collector: Collector;
   private readonly port: BatchNewsPort;
   private readonly heard = new HeardJournals();
-  /** News that were not taken in yet. */
+  /** News that has not been taken in yet. */
   private waiting: (BatchTidings & { readonly from: string })[] = [];
-  /** Taken in from news; taken in again at the next read of the store, because a replica may not have had all rows yet. */
+  /**
+   * Batches taken in from news. They are taken in again at the next read of the store, because a replica may not have
+   * had all of their rows yet.
+   */
   private again: readonly PeerBatch[] = [];
-  /** Some were missed since the store was last read. */
+  /** News was missed since the store was last read. */
   private hasGap = false;
   private looking: NodeJS.Timeout | undefined;
   private lookFromMs = 0;

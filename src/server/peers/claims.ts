@@ -1,4 +1,4 @@
-// Who may hand a command to a worker. The collector that a command was posted to owns it, and its id says so:
+// Who may hand a command to a worker. A command is owned by the collector that it was posted to, and its id says so:
 // `<id>@<collector>`. Another collector that has the worker asks the owner first, and the owner agrees once.
 
 import type { Bus } from "#bus/bus.ts";
@@ -38,8 +38,8 @@ export function createClaims(
   return {
     isOurs(cmdId) {
       const owner = ownerOf(cmdId);
-      // An owner that is not heard while the bus is there is gone, and whoever has the worker takes its place. Without
-      // the bus nobody can know: then the command waits.
+      // An owner that is not heard while the bus is connected is gone, and the collector with the worker takes its
+      // place. Without the bus nobody can know that, so the command waits.
       return owner === bus.self || !cmdId.includes("@") || (bus.isConnected && !peers.has(owner));
     },
     async claim(cmdId, worker) {

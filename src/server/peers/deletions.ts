@@ -1,6 +1,6 @@
-// Deleting runs when several collectors write to one store. No collector waits for another: an order says how far each
-// journal is covered, so later records are safe whoever removes the rows, and whenever. The others learn of an order over
-// the bus, or read it from the store; then they forget the groups and remove what they stored late.
+// Deleting runs when several collectors write to one store. No collector waits for another: an order says how far it
+// covers each journal, so later records are safe whoever removes the rows, and whenever. The other collectors learn of
+// an order over the bus or from the store; then they forget the groups and remove what they stored late.
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,18 +19,24 @@ import { readStoredPositions, removeCovered, reviveLeft } from "#store/remove-co
 /** Null with one collector, or without a bus. */
 type Link = { readonly bus: Bus; readonly peers: Peers } | null;
 
-/** A collector that does not report its position within this time is covered as far as it is known. */
+/** If a collector does not report its position within this time, its last known position is used. */
 const positionMs = 2000;
-/** What a collector has accepted is stored first, if that takes no longer than this: only stored groups can be named. */
+/**
+ * What a collector has accepted is stored first, if that takes no longer than this: only groups that are stored can be
+ * listed.
+ */
 const storeMs = 1000;
-/** How long another may take to remove rows before this collector does it. */
+/** How long another collector may take to remove the rows before this one does it. */
 const patienceMs = 10_000;
-/** How often the store is asked for unannounced orders: more often while the bus is away. */
+/**
+ * How often the store is asked for unannounced orders: each time while the bus is away, once in `looksWhileConnected`
+ * times while it is there.
+ */
 const lookMs = 5000;
 const looksWhileConnected = 6;
 /** Clocks may differ, and an order takes a while to be stored. */
 const windowNs = 600n * 1_000_000_000n;
-/** A collector that is to be started again does not stay away longer. */
+/** No collector that is started again has been away longer. */
 const startWindowNs = 30n * 86_400n * 1_000_000_000n;
 
 export class SharedDeletions {
@@ -44,7 +50,7 @@ export class SharedDeletions {
   private readonly underWay = new Set<Promise<void>>();
   private turn: Promise<unknown> = Promise.resolve();
   private looks = 0;
-  /** When the store last said which orders there are. */
+  /** When the orders were last read from the store. */
   private lookedNs: bigint | null = null;
   private closing = false;
 
@@ -57,7 +63,10 @@ export class SharedDeletions {
     this.timer = setInterval(() => void this.lookNowAndThen(), lookMs).unref();
   }
 
-  /** Takes up orders that this process has not seen: at a start older ones and unfinished ones, and after the bus was away. */
+  /**
+   * Takes up orders that this process has not seen: old and unfinished ones at a start, and those that it missed while
+   * the bus was away.
+   */
   catchUp(): void {
     void this.look();
   }
@@ -68,7 +77,7 @@ export class SharedDeletions {
     await Promise.all(this.underWay);
   }
 
-  /** Resolves when the runs are hidden; one order after the other. */
+  /** Resolves when the runs are hidden. Orders are given one after the other. */
   order(order: DeletionOrder): Promise<Receipt> {
     const mine = this.turn.then(() => this.give(order));
     this.turn = mine.catch(() => undefined);
@@ -105,7 +114,7 @@ export class SharedDeletions {
       this.findCovered(keys, positions, order.beforeNs),
     ]);
     const atNs = nowNs();
-    // It has to override rows of collectors whose clocks are ahead.
+    // It must override rows of collectors whose clocks are ahead.
     const version = groups.reduce((most, row) => (row.version < most ? most : row.version + 1n), atNs);
     return {
       orderId: randomUUID(),
@@ -119,7 +128,10 @@ export class SharedDeletions {
     };
   }
 
-  /** A new order: how far each journal has got, and the groups of the runs at that moment. Old content is all stored. */
+  /**
+   * A new order covers the journals up to now, and the groups that the runs have now. For an order by age, everything
+   * it covers is stored.
+   */
   private async findWhat({ workspace, runs, beforeNs }: DeletionOrder) {
     const named = runs.flatMap(({ groupKeys }) => groupKeys);
     if (beforeNs !== undefined) return { positions: [], keys: named };
@@ -129,7 +141,7 @@ export class SharedDeletions {
     return { positions, keys: [...new Set([...named, ...now.map(({ groupKey }) => groupKey)])] };
   }
 
-  /** How far the journals of this collector and of all that are heard have come. */
+  /** The positions of this collector's journal and of those that are heard. */
   private async askPositions(): Promise<[string, number][]> {
     const { collector, link } = this;
     const others = link?.peers.list() ?? [];
@@ -139,7 +151,10 @@ export class SharedDeletions {
     ]);
   }
 
-  /** Everything that was accepted before this moment, of collectors that answer; else what is known to be accepted. */
+  /**
+   * The position to delete up to, by collector: the last accepted record of those that answered, the last stored one of
+   * the others.
+   */
   private async findCovered(
     keys: readonly string[],
     positions: readonly [string, number][],
@@ -185,7 +200,7 @@ export class SharedDeletions {
     try {
       const now = nowNs();
       const { lookedNs } = this;
-      // The store may have been away for longer than any window, and a clock may have been set back.
+      // The store may have been away for longer than the window, and a clock may have been set back.
       const fromNs = lookedNs === null ? now - startWindowNs : (lookedNs < now ? lookedNs : now) - windowNs;
       for (const fact of await readOrders(collector.store, { sinceNs: fromNs })) this.take(fact);
       this.lookedNs = now;
@@ -210,8 +225,8 @@ export class SharedDeletions {
   }
 
   /**
-   * What this collector accepted before the order is stored first, so that it can be removed. From then on what names the
-   * groups waits until their rows are gone; everything else goes on.
+   * What this collector accepted before the order is stored first, so that it can be removed. From then on, records of
+   * these groups wait until the rows are gone; everything else goes on.
    */
   private async carryOut(fact: DeletionFact, isOwn: boolean): Promise<void> {
     const { collector } = this;

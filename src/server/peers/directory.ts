@@ -1,5 +1,4 @@
-// Which workers are connected to which collector. A collector announces what changed since its last announcement, and
-// everything to a new collector.
+// Which workers are connected to which collector. A collector announces changes, and everything to a new collector.
 
 import type { Bus } from "#bus/bus.ts";
 import type { RunId, WorkerId, Workspace } from "#model/names.ts";
@@ -13,13 +12,13 @@ export interface WorkerPlace {
 }
 
 interface Tidings {
-  /** Earlier announcements are no longer valid. */
+  /** Replaces all earlier announcements. */
   readonly isWhole: boolean;
   readonly came: readonly WorkerPlace[];
   readonly went: readonly WorkerPlace[];
 }
 
-/** As many as surely fit one message. */
+/** So many always fit one message. */
 const atOnce = 1000;
 
 export class WorkerDirectory {
@@ -35,7 +34,7 @@ export class WorkerDirectory {
     bus.hear("workers", (body, from) => this.take(body as Tidings, from));
   }
 
-  /** To be called every second or so. */
+  /** Call it about once a second. */
   tell(): void {
     const now = new Map(this.local().map((place) => [`${runKey(place)}\0${place.worker}`, place]));
     const came = [...now].flatMap(([key, place]) => (this.told.has(key) ? [] : [place]));

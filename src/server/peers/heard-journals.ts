@@ -1,10 +1,10 @@
 // How far the journals of other collectors are known here: up to where the store was read, and from there by news. Each
-// piece of news names the range of the sender's journal it covers, so nothing is read twice and gaps are noticed.
+// piece of news names the range of the sender's journal that it covers, so nothing is read twice and gaps are noticed.
 
 interface Journal {
-  /** What is stored up to here was read. */
+  /** Everything stored up to here was read. */
   read: number;
-  /** The end of the news without a gap. */
+  /** The range of the latest news without a gap in it. */
   after: number;
   to: number;
 }
@@ -22,7 +22,7 @@ export class HeardJournals {
     return after <= known;
   }
 
-  /** What the collector had stored up to here was read. */
+  /** Everything that the collector had stored up to here was read. */
   read(collector: string, position: number): void {
     const journal = this.of(collector);
     journal.read = Math.max(journal.read, position);

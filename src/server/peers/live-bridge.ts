@@ -1,5 +1,5 @@
-// Live events across the bus. A collector asks another for a feed, and the other's hub serves it like any subscriber. The
-// messages are numbered, so a lost one is noticed and the feed is opened again from the last position seen.
+// Live events across the bus. A collector asks another one for a feed, and the other's hub serves it like any
+// subscriber. The messages are numbered, so a loss is noticed and the feed is reopened from the last position seen.
 
 import type { Bus } from "#bus/bus.ts";
 import type { Peer, Peers } from "#bus/peers.ts";
@@ -8,7 +8,7 @@ import type { LiveHub, LiveInterest, LiveMessage, Subscription } from "#live/hub
 
 interface FeedPart {
   readonly feed: number;
-  /** Counts the parts of a feed from 0. */
+  /** The number of this part within its feed, from 0. */
   readonly part: number;
   readonly messages: readonly LiveMessage[];
 }
@@ -21,7 +21,7 @@ interface OpenFeed {
 
 const askMs = 2000;
 const retryMs = 500;
-/** The share of a message that a feed's part may fill. */
+/** How much of the largest possible message a part may fill. */
 const partFill = 0.8;
 
 export class LiveBridge implements FeedPort {
@@ -55,7 +55,7 @@ export class LiveBridge implements FeedPort {
     };
   }
 
-  /** Feeds that a collector had here end with it; it asks again when it is back. */
+  /** The feeds that another collector opened here end with it; it asks again when it is back. */
   peerWent(id: string): void {
     for (const key of [...this.served.keys()]) if (key.startsWith(`${id}/`)) this.drop(key);
   }
@@ -102,7 +102,10 @@ export class LiveBridge implements FeedPort {
   }
 }
 
-/** Messages in parts that fit. One that is too large is reported as skipped, and the subscriber queries it. */
+/**
+ * Splits messages into parts that fit. A message that is too large is reported as skipped, and the subscriber queries
+ * it.
+ */
 function split(messages: readonly LiveMessage[], bytesMax: number): LiveMessage[][] {
   const parts: LiveMessage[][] = [];
   let bytes = 0;

@@ -1,5 +1,5 @@
-// This collector among the others of its installation: who is alive, and the messages between them. The bus only speeds
-// things up; what it did not bring is read from the store when it is back, and every half minute.
+// This collector among the others of its installation: who is alive, and the messages between them. The bus only makes
+// things faster; what it did not bring is read from the store when it is back, and every half minute.
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -35,7 +35,7 @@ export interface PeeringOptions {
   readonly config: Pick<Config, "busUrl" | "busUser" | "busPassword" | "busPrefix">;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Another process runs as this collector, and was there first. */
+  /** Another process with the id of this collector was there first. */
   onTwin(): void;
 }
 
@@ -76,7 +76,7 @@ export class Peering {
     collector.onStored(() => this.peers.hurry());
   }
 
-  /** The positions of all collectors that answers include now. */
+  /** The positions up to which answers are complete now, of all collectors. */
   asOf(): string {
     const { collector } = this.options;
     const stored = new Map(this.peers.list().map((peer) => [peer.id, peer.stored]));
@@ -98,7 +98,7 @@ export class Peering {
     return this.twins.introduced();
   }
 
-  /** From now on messages are sent and received. */
+  /** Starts to send and receive messages. */
   start(parts: PeeringParts): void {
     this.parts = parts;
     this.news.start(parts);
@@ -177,8 +177,9 @@ export class Peering {
   }
 }
 
-// Two processes with one collector id: a data folder was copied while its collector ran. They would count journal positions
-// under one id, so the later process must not go on. A question under its own id can only be answered by a twin.
+// Two processes with one collector id: a data folder was copied while its collector ran. They would count journal
+// positions under one id, so the later process must not go on. A question sent to its own id can only be answered by a
+// twin.
 
 interface Start {
   readonly epoch: string;
@@ -187,7 +188,7 @@ interface Start {
 }
 
 const answerMs = 1000;
-/** A start waits this long for a bus that does not answer. */
+/** How long a start waits for a bus that does not answer. */
 const introduceMs = 1000;
 
 class TwinWatch {
@@ -202,7 +203,7 @@ class TwinWatch {
     bus.answer("twin", () => this.own);
   }
 
-  /** Whenever the bus is connected. */
+  /** Call it whenever the bus has connected. */
   async look(): Promise<void> {
     try {
       const other = (await this.bus.ask(this.bus.self, "twin", {}, answerMs)) as Start;

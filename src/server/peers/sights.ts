@@ -1,6 +1,6 @@
-// What rules see, across collectors. The rows of a run may arrive at several; each sees its own, and one of those alive,
-// chosen by the run's name, decides whether a rule fires. A lost message is repeated as long as the condition holds, and
-// the deciding collector checks the store first.
+// What rules see, across collectors. The rows of a run may arrive at several collectors; each sees its own, and one of
+// those alive, chosen by the run's name, decides whether a rule fires. A lost message is repeated as long as the
+// condition holds, and the deciding collector checks the store first.
 
 import { createHash } from "node:crypto";
 import type { Bus } from "#bus/bus.ts";
@@ -13,7 +13,7 @@ export interface Sights {
   isOurs(workspace: Workspace, runId: RunId): boolean;
   tell(sight: ForeignSight): void;
   listen(hear: (sight: ForeignSight) => void): void;
-  /** Another collector is gone: some of its runs may be ours from now on. */
+  /** Called when another collector is gone: some of its runs may be ours now. */
   onFewer(listener: () => void): void;
   peerWent(): void;
 }
@@ -59,13 +59,15 @@ export function createSights(bus: Bus, peersOf: () => Peers): Sights {
     },
     onFewer: (listener) => listeners.push(listener),
     peerWent() {
-      // Losing the bus does not mean that the others are gone.
+      // If the bus is lost, the others may still be there.
       if (bus.isConnected) for (const listener of listeners) listener();
     },
   };
 }
 
-/** Collectors that know the same peers name the same one, and a peer that leaves changes nothing for other runs. */
+/**
+ * Collectors that know the same peers choose the same one, and a peer that leaves changes nothing for runs of others.
+ */
 export function chooseOwner(ids: readonly string[], name: string): string {
   const weigh = (id: string) => createHash("sha256").update(`${id}\0${name}`).digest("hex");
   return ids.map((id) => [weigh(id), id] as const).sort(([a], [b]) => (a < b ? 1 : -1))[0]?.[1] ?? "";

@@ -1,6 +1,6 @@
-// Changes of the small state between collectors. Steps of commands are sent as they are applied, because a worker waits
-// for them. For everything else the bus only says that it changed, once the store has it, and the others read it there:
-// whoever can send messages cannot decide which keys are valid.
+// Changes of the small tables between collectors. Steps of commands are sent as they are applied, because a worker
+// waits for them. For everything else the bus only says that it changed, once it is stored, and the others read it from
+// the store: whoever can send messages cannot decide which keys are valid.
 
 import { nowNs } from "#base/clock.ts";
 import type { Bus } from "#bus/bus.ts";
@@ -22,7 +22,7 @@ interface Changed {
   readonly keys: boolean;
   /** Runs that people joined or parted. */
   readonly joins: boolean;
-  /** Groups of XTrack, Semantiva and captured output that are new or belong to another run. */
+  /** Groups other than Cirron's that are new or belong to another run. */
   readonly groups: readonly string[];
 }
 
@@ -33,9 +33,9 @@ interface Waiting extends Changed {
   readonly components: readonly ComponentRow[];
 }
 
-/** As many steps as surely fit one message: a payload has at most 64 KiB. */
+/** So many steps always fit one message: a payload has at most 64 KiB. */
 const stepsAtOnce = 8;
-/** As many groups and batches as surely fit one; what one record changed stays together. */
+/** So many groups and batches always fit one message; what one record changed stays together. */
 const namesAtOnce = 200;
 const componentCharsMax = 2048;
 /** The ids of batches are remembered for a day. */
@@ -49,13 +49,13 @@ export class StateNews {
   private readonly batches: BatchNews;
   /** Changes that are not stored yet. */
   private waiting: Waiting[] = [];
-  /** Up to where others have been informed. */
+  /** The position up to which others were told. */
   private toldTo = 0;
   private reading: Promise<void> = Promise.resolve();
   private isCatchingUp = false;
-  /** When everything was last read that others had stored. */
+  /** When everything that others stored was last read. */
   private caughtUpNs: bigint | null = null;
-  /** Something could not be read since then. */
+  /** Something could not be read since. */
   private hasMissed = false;
   private closing = false;
 
@@ -77,10 +77,13 @@ export class StateNews {
     this.bus.hear("changed", (body, from) => this.take(body as Changed & BatchTidings, from, parts));
   }
 
-  /** Reads what the bus may not have brought: since the last time and some minutes, at first of the last day. */
+  /**
+   * Reads what the bus may not have brought: everything since the last time, with some minutes of overlap; at first,
+   * everything of the last day.
+   */
   catchUp(wasCutOff: boolean): void {
     const { parts, collector } = this;
-    // After a long outage of the store, everything is read once, not once for every missed time.
+    // Only one at a time, so that after a long outage of the store everything is read once.
     if (parts === null || this.isCatchingUp) return;
     this.isCatchingUp = true;
     this.reading = this.reading.then(() => {
@@ -89,7 +92,7 @@ export class StateNews {
     this.read("keys", () => parts.keys.reload());
     this.readJoins();
     const now = nowNs();
-    // The store may have been away for longer than some minutes, while the bus was there.
+    // The store may have been away for longer than the overlap while the bus was there.
     const sinceNs = this.caughtUpNs === null ? now - ledgerNs : this.caughtUpNs - recentNs;
     this.read("commands", async () => parts.control.fold(await readCommandSteps(collector.store, now - recentNs)));
     this.read("groups", async () =>
@@ -147,7 +150,7 @@ export class StateNews {
       );
       const tidings: BatchTidings = { after: this.toldTo, to: last, batches, components };
       this.bus.tell("changed", { ...changed, ...tidings });
-      // Also if it could not be sent: the next message shows the others that one is missing.
+      // Even if it could not be sent: the next message then shows that one is missing.
       this.toldTo = last;
     }
   }
@@ -180,7 +183,7 @@ export class StateNews {
     if (changes.length > 0) await this.collector.change(changes, "default", "");
   }
 
-  /** Sequentially; if the store is away, it is asked again the next time. */
+  /** Reads one after the other. If the store is away, the next catch-up reads again. */
   private read(what: string, task: () => Promise<void>): void {
     this.reading = this.reading.then(async () => {
       if (this.closing) return;
@@ -207,7 +210,7 @@ function inParts(stored: readonly Waiting[]): Waiting[][] {
   return parts;
 }
 
-/** The batches' components as they are now, without those that would make a message long: they are read from the store. */
+/** The components of these batches as they are now. Long ones are left out, and read from the store. */
 function toTold(rows: readonly ComponentRow[], batches: readonly PeerBatch[]): PeerComponent[] {
   const newest = new Map(rows.map((row) => [row.group_key, row]));
   const keys = new Set(batches.map(({ groupKey }) => groupKey));
@@ -219,7 +222,7 @@ function toTold(rows: readonly ComponentRow[], batches: readonly PeerBatch[]): P
   });
 }
 
-/** What the tables were told of its groups is the longest part, and nobody else needs it. */
+/** Leaves out what the tables were told of the groups: it is the longest part, and nobody else needs it. */
 function withoutTold(state: string): string {
   return JSON.stringify({ ...(JSON.parse(state) as object), keys: [], told: [], aliases: [] });
 }

@@ -45,17 +45,17 @@ export interface Watch {
 }
 
 const reloadMs = 15_000;
-/** Commands that were not sent within this time are not sent any more. */
+/** Commands older than this are not sent any more after a restart. */
 const resumeNs = 600_000_000_000n;
 const openRunsMax = 1000;
-/** Within this time of a start the other collectors are known: each says once a second that it lives. */
+/** The other collectors are known this long after a start: each announces itself once a second. */
 const meetMs = 1500;
-/** A collector that is started again is back by then. */
+/** A collector that restarts is back by then. */
 const returnMs = 10_000;
 
 /**
- * All rules, watched or not. A mistake in the settings file keeps the server from starting. While the store is away, only
- * the rules of the settings exist; those made on the page come with the store.
+ * All rules, watched or not. A mistake in the settings file keeps the server from starting. While the store is away
+ * there are only the rules of the settings; those made on the page follow with the store.
  */
 export async function readRules(collector: Collector, config: Config): Promise<RuleBook> {
   const rules = new RuleBook(toFileRules(config), nowNs());
@@ -178,7 +178,7 @@ function createWatcher(
       const ports = {
         control,
         isClosing: () => closing.aborted,
-        // One that is changed is a dry run again, and one that is removed is not there.
+        // A changed rule is a dry run again, and a removed one does not exist.
         isArmed: () => context.rules.find(workspace, firing.rule)?.isArmed === true,
         wait: (ms: number) => wait(ms, undefined, { signal: closing }).catch(() => undefined),
       };
@@ -192,7 +192,7 @@ function createWatcher(
   });
 }
 
-/** Messages that were not taken before the server ended. */
+/** Queues messages that had not been accepted when the server ended. */
 async function queueLeftDeliveries({ collector }: WatchParts, deliveries: Deliveries): Promise<void> {
   await collector.drained();
   const rows = await readQueuedDeliveries(collector.store, collector.id);
@@ -206,18 +206,18 @@ async function queueLeftDeliveries({ collector }: WatchParts, deliveries: Delive
     );
 }
 
-/** Runs that went on before the start, and firings whose commands were cut off. */
+/** Takes up runs that were open before the start, and firings whose commands were cut off. */
 async function takeUp(parts: WatchParts, watcher: Watcher, closing: AbortSignal): Promise<void> {
   for (const row of await readArmedFirings(parts.collector.store, nowNs() - resumeNs)) {
     const firing = fromFiringRow(row);
     if (firing.outcome === "" && firing.actions.commands.length > 0) await watcher.resume(firing);
   }
-  // All that is open would be ours as long as nobody else is known.
+  // While no other collector is known, all open runs would be ours.
   if (parts.peering !== null) await wait(meetMs, undefined, { signal: closing, ref: false });
   await takeUpRuns(parts, watcher, closing);
 }
 
-/** Open runs that this collector is responsible for; the others look at theirs. */
+/** Watches the open runs that this collector is responsible for. */
 async function takeUpRuns(
   { collector, context, peering }: WatchParts,
   watcher: Watcher,
