@@ -26,7 +26,7 @@ export interface Approach {
 export interface Access {
   /** The caller, or why the request is refused. */
   identify(approach: Approach): Caller | Refusal;
-  /** The same for a key that came by another way, such as XTrack's first line; '' for none. */
+  /** The same for a key that came another way, such as XTrack's first line; '' for none. */
   identifyKey(secret: string, sender: Sender): Caller | Refusal;
   /** Someone who has proved to own the data folder. */
   owner(): Caller;
@@ -78,7 +78,7 @@ export function createAccess(
     const key = findKey(sha256, all);
     if (key) return toCaller(key);
     if (sender.isLocal && ownerHash !== null && isSameHash(sha256, ownerHash)) return toLocal("owner");
-    // Clients often send some key; while no keys exist, it only tells them apart.
+    // Clients often send some key. While no keys exist, it only tells senders apart.
     return all.length === 0 && sender.isLocal ? toLocal(`bearer:${sha256.slice(0, 16)}`) : refuseWrong();
   };
 

@@ -9,7 +9,7 @@ import type { Sender } from "./client-address.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Who may call the route; a route without one is refused to everybody. */
+    /** Who may call the route. A route without a scope is refused to everybody. */
     scope?: RouteScope;
   }
   interface FastifyRequest {
@@ -27,7 +27,7 @@ export function addRoute(
 ): void {
   const { method, path, scope } = paths[name];
   const { params, query, body }: RouteSchemas = schemas[name];
-  // A misspelt parameter would be left out without a word; what monitors add to their own routes is theirs.
+  // A misspelt parameter must not be ignored silently; what monitors append to their own routes is up to them.
   const querystring = scope === "open" ? query : { ...(query ?? noQuery), additionalProperties: false };
   app.route({
     method,

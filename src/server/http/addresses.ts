@@ -8,7 +8,7 @@ loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 loopback.addSubnet("::ffff:127.0.0.0", 104, "ipv6");
 
-/** Every request asks twice, and nearly always for the same few. */
+/** Every request asks twice, nearly always for the same few. */
 const known = new Map<string, boolean>();
 const knownMax = 1000;
 

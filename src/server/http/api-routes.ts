@@ -31,7 +31,7 @@ export function addApiRoutes(app: FastifyInstance, handlers: Handlers, endings: 
   }
 }
 
-/** Routes of the API name things by segments; the rest of a path, `*`, is the key of a file as it is. */
+/** The API names things by path segments; the rest of a path, `*`, is the key of a file as it is. */
 function toNames(params: unknown): unknown {
   const entries = Object.entries(params as Readonly<Record<string, unknown>>);
   return Object.fromEntries(
@@ -57,7 +57,7 @@ async function send(reply: FastifyReply, answer: unknown): Promise<unknown> {
   return Readable.from(body, { objectMode: false });
 }
 
-/** Longer ones are not put together. */
+/** A longer answer is streamed instead of joined. */
 const longAnswerChars = 1024 * 1024;
 
 function toJsonText(body: JsonBody["body"]): string | Readable {

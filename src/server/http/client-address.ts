@@ -1,7 +1,7 @@
 // Where a request comes from: the peer of its socket, or, behind trusted proxies, the address that they name.
 //
-// An address that stands in a header is never this machine's own: whoever can reach a proxy can write one. So only a
-// request that comes straight from loopback, and that no proxy says it has passed on, is local.
+// An address in a header never counts as this machine's own, because whoever can reach a proxy can write one. So a
+// request is local only if it comes straight from loopback and no proxy claims to have passed it on.
 
 import type { IncomingHttpHeaders } from "node:http";
 import { BlockList, isIP } from "node:net";
@@ -10,11 +10,11 @@ import { isLoopback } from "./addresses.ts";
 export interface Sender {
   /** '' when a proxy hides it. */
   readonly address: string;
-  /** On this machine, with nobody in between. */
+  /** Sent on this machine, with no proxy in between. */
   readonly isLocal: boolean;
 }
 
-/** What proxies add. A client may add them too: that only takes away that it is local. */
+/** Headers that proxies add. A client may add them too; then it is not local. */
 const proxyHeaders = [
   "forwarded",
   "via",
@@ -27,7 +27,7 @@ const proxyHeaders = [
   "cf-connecting-ip",
 ] as const;
 
-/** What of a request tells where it comes from, by whichever protocol it came. */
+/** What tells where a request comes from, in any protocol. */
 interface Sent {
   readonly socket: { readonly remoteAddress?: string | undefined };
   readonly headers: IncomingHttpHeaders;
@@ -47,7 +47,7 @@ export function createSenderOf(trusted: readonly string[]): (request: Sent) => S
   };
 }
 
-/** The addresses that proxies have seen, the client's first. */
+/** The addresses that the proxies saw, the client's first. */
 function readHops(headers: IncomingHttpHeaders): string[] {
   const listed = headers["x-forwarded-for"];
   if (listed !== undefined) return [listed].flat().join(",").split(",").map(toAddress);
@@ -59,7 +59,7 @@ function readHops(headers: IncomingHttpHeaders): string[] {
   });
 }
 
-/** At commas that stand in no quotes. */
+/** Splits at commas outside quotes. */
 function splitForwarded(header: string): string[] {
   return header.match(/(?:[^",]|"[^"]*"?)+/g) ?? [];
 }

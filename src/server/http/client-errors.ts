@@ -1,5 +1,5 @@
-// Requests that the HTTP library gave up before any route saw them, answered in the one error shape. One that did not
-// come in time gets 503: it may have waited for us, and clients throw a batch away on most 4xx.
+// Requests that the HTTP library gave up before any route saw them, answered in the one error shape. A request that did
+// not arrive in time gets 503: the delay may have been ours, and clients throw a batch away on most 4xx.
 
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -13,13 +13,13 @@ interface ClientError extends Error {
 
 const requestTimeout = "ERR_HTTP_REQUEST_TIMEOUT";
 
-/** `workersAt` is where workers connect, for who took the wrong port; '' when nowhere. */
+/** `workersAt`: where workers connect, for those who took the wrong port; '' if nowhere. */
 export function answerClientError(error: ClientError, socket: Socket, workersAt: string): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy(error);
     return;
   }
-  // Browsers open connections ahead, and would take an answer to nothing for that to the first request they send there.
+  // Browsers open connections in advance, and would take this for the answer to the first request that they send there.
   if (error.code === requestTimeout && socket.bytesRead === 0) {
     socket.destroy();
     return;
@@ -50,7 +50,7 @@ function toRefusal({ code, rawPacket }: ClientError, workersAt: string): Refusal
   if (code === "HPE_HEADER_OVERFLOW") {
     return new Refusal("request_invalid", "The headers are larger than the limit.", { status: 431 });
   }
-  // The length of a frame begins with a zero, and no request does.
+  // The length of an XTrack frame begins with a zero byte; no request does.
   const isFrame = rawPacket?.[0] === 0;
   const port = workersAt === "" ? "" : ` connect to ${workersAt}, or`;
   return new Refusal("request_invalid", isFrame ? "This is not HTTP; it looks like XTrack." : "This is not HTTP.", {

@@ -51,7 +51,7 @@ export interface HttpServer {
   close(withinMs?: number): Promise<void>;
 }
 
-/** The server will not listen where others could reach it while nobody needs a key. */
+/** Thrown when the server would listen where others can reach it while nobody needs a key. */
 export class BindError extends Error {
   readonly kind = "bind";
 }
@@ -90,7 +90,7 @@ export async function createHttpServer(options: ServerOptions): Promise<HttpServ
     const admitted = guard(request.raw, request.sender, toWish(request));
     if (admitted instanceof Refusal) {
       const open = scope === "open" || request.is404;
-      // A wrong key is no reason to hide the login page or the liveness of the server.
+      // A wrong key must not hide the login page or the liveness of the server.
       if (!open || admitted.status !== 401) {
         metrics.refused.inc({ reason: admitted.code });
         sendRefusal(reply, admitted);
@@ -109,7 +109,7 @@ export async function createHttpServer(options: ServerOptions): Promise<HttpServ
     }
     done();
   });
-  // A client that keeps its connection would otherwise hold a closing server until its time is over.
+  // A kept connection would otherwise hold up a closing server until its time is over.
   app.addHook("onSend", (_request, reply, payload, done) => {
     if (draining.signal.aborted) reply.header("connection", "close");
     done(null, payload);
@@ -150,7 +150,10 @@ export async function createHttpServer(options: ServerOptions): Promise<HttpServ
 
 const jsonBytesMax = 1024 * 1024;
 
-/** A form of another site can send text but not JSON, so nothing else is taken; DELETE may say JSON and send nothing. */
+/**
+ * A form on another site can send text but not JSON, so nothing but JSON is taken; a DELETE may declare JSON and send
+ * nothing.
+ */
 function parseJsonOnly(app: FastifyInstance, { config, unfinished, keyWatch }: ServerOptions): void {
   const parse = promisify(app.getDefaultJsonParser("error", "error"));
   const limits = { bytesMax: jsonBytesMax, ratioMax: config.bodyRatioMax };
@@ -171,15 +174,15 @@ function parseJsonOnly(app: FastifyInstance, { config, unfinished, keyWatch }: S
   });
 }
 
-/** What a double may not hold. */
+/** A number that a double may not hold. */
 const longInteger = /\d{16}/;
 
-/** Someone who may see only what is open to all. */
+/** A caller who may see only what is open to all. */
 const nobody: Caller = { workspace: "", scopes: new Set(), isOfServer: false, name: "", keyId: null, source: "" };
 
-/** What a request wants, as far as it matters who may ask. */
+/** What matters about a request for deciding who may send it. */
 interface Wish {
-  /** It changes something, or costs much: no page of another site may ask for it. */
+  /** It changes something or costs much, so no page of another site may send it. */
   readonly changes: boolean;
   /** A balancer or a monitor asks by whatever name it has for this server. */
   readonly anyHost: boolean;
@@ -209,7 +212,7 @@ function createGuard({ config }: ServerOptions, access: Access): Guard {
   };
 }
 
-/** With two of them, a proxy and we might each believe another. */
+/** Of two Host headers, a proxy and this server might each believe another one. */
 function countHosts({ rawHeaders }: IncomingMessage): number {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -232,9 +235,9 @@ async function addRoutes(app: FastifyInstance, options: ServerOptions, access: A
   // biome-ignore lint/nursery/noMisusedPromises: the framework waits for what its plugins do.
   await app.register(async (ingest) => {
     ingest.removeAllContentTypeParsers();
-    // A pattern, although it fits any type: the framework remembers which types one fits, of "*" it does not.
+    // A pattern rather than "*": the framework caches which types match a pattern.
     ingest.addContentTypeParser(/^/, (_request, _payload, done) => done(null));
-    // An invalid type does not decide whether a body is taken either: a client whose batch is refused throws it away.
+    // An invalid type must not get a body refused: a client whose batch is refused throws it away.
     ingest.addHook("onRequest", (request, _reply, done) => {
       if (!mediaType.test(request.headers["content-type"] ?? "")) delete request.headers["content-type"];
       done();
@@ -269,7 +272,7 @@ function toFastifyOptions(config: Config, xtrack: () => Address | null): Fastify
   return {
     ...listener,
     clientErrorHandler: (error: Error, socket: Socket) => answerClientError(error, socket, formatPlace(xtrack())),
-    // Of an address that leads to no route, before any hook.
+    // Errors of an address that leads to no route, before any hook.
     frameworkErrors: (error, _request, reply) =>
       sendRefusal(reply.headers(commonHeaders), toRefusal(error) ?? new Refusal("request_invalid", error.message)),
     bodyLimit: jsonBytesMax,

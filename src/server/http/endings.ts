@@ -1,5 +1,5 @@
-// Requests that are ended from outside: their caller goes away, their key is revoked, or the server stops. For the last
-// two there is still somebody to tell, so the reason of the abort is the refusal that they get.
+// Requests that are ended from outside: the caller goes away, the key is revoked, or the server stops. In the last two
+// cases there is still somebody to tell, so the reason of the abort is the refusal for them.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Refusal } from "#api/refusal.ts";
@@ -8,16 +8,16 @@ import type { KeyWatch } from "./key-watch.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Of a request that takes its time; null for the others. */
+    /** Set for requests that may take long; null for the others. */
     ended: AbortSignal | null;
   }
 }
 
-/** For an answer to end by itself, once nobody may have it any more. */
+/** How long an answer may take to end by itself after its key was revoked. */
 const lastWordsMs = 250;
 
 export interface Endings {
-  /** Aborted with `refuseStopping` when the server begins to close: what has no end of its own ends then, so that it can. */
+  /** Aborted with `refuseStopping` when the server begins to close: it ends what has no end of its own. */
   readonly draining: AbortSignal;
   readonly keys: KeyWatch;
 }
@@ -27,7 +27,7 @@ export function watchEnd(request: FastifyRequest, reply: FastifyReply, { drainin
   let cut: NodeJS.Timeout | undefined;
   const endWatch = keys.watch(request.caller.source, () => {
     gone.abort(refuseRevoked());
-    // Whoever reads slowly, or not at all, would keep an answer that has begun, with the rest of it.
+    // A caller who reads slowly, or not at all, would otherwise keep the answer open.
     cut = setTimeout(() => reply.raw.headersSent && reply.raw.destroy(), lastWordsMs);
   });
   reply.raw.once("close", () => {
@@ -39,7 +39,7 @@ export function watchEnd(request: FastifyRequest, reply: FastifyReply, { drainin
   return request.ended;
 }
 
-/** What to say of a request that failed because it was ended; undefined for one that failed by itself. */
+/** The refusal for a request that failed because it was ended; undefined for one that failed by itself. */
 export function toEnding(error: unknown, ended: AbortSignal | null): Refusal | undefined {
   const told: unknown = ended?.aborted ? ended.reason : undefined;
   if (!(told instanceof Refusal)) return undefined;

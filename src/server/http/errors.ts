@@ -1,5 +1,5 @@
-// Turns whatever a request ran into into the one error shape. What we did not foresee is a bug of ours: it is logged
-// with its stack and answered without it.
+// Turns whatever went wrong with a request into the one error shape. An unforeseen error is a bug: it is logged with
+// its stack and answered without it.
 
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Refusal } from "#api/refusal.ts";
@@ -10,7 +10,7 @@ import { StoreOutage } from "#store/outage.ts";
 import { toEnding } from "./endings.ts";
 
 export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
-  // Of a file that was announced and could not be given.
+  // Set for a file that could not be sent after all.
   reply.removeHeader("content-disposition");
   return reply.code(refusal.status).headers(refusal.headers).type("application/json").send(refusal.toAnswer());
 }
@@ -44,7 +44,7 @@ export function handleErrors(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((error, request: FastifyRequest, reply) => {
     const refusal = toEnding(error, request.ended) ?? toRefusal(error);
     if (refusal) {
-      // Nobody else reports a disk that fails the engine, or files it may not open, while it only reads.
+      // Nothing else reports a disk that fails the engine, or files that cannot be opened, while it only reads.
       if (error instanceof StoreOutage && error.kind === "overloaded")
         log.warn({ err: error, url: request.routeOptions.url }, "the store could not answer");
       if (refusal.code === "disk_failed")
@@ -66,10 +66,10 @@ export function handleErrors(app: FastifyInstance, log: Log): void {
   });
 }
 
-// The answer to a caller when a part we rely on fails: whether to try again, and when. None of this is a bug, so there is
-// neither a 500 nor a stack in the log; `/readyz` and the log of the part itself report the failure once.
+// The answer when something the server relies on fails: whether to try again, and when. None of this is a bug, so there
+// is neither a 500 nor a stack in the log; `/readyz` and the log of the part itself report the failure once.
 
-/** A full disk does not empty itself within a second; clients ask again up to six times and double their waits. */
+/** A full disk does not empty itself within a second; clients retry up to six times and double their waits. */
 const diskRetryAfterS = 5;
 const storeRetryAfterS = 1;
 
@@ -127,7 +127,7 @@ function refuseStore(outage: StoreOutage): Refusal | undefined {
       return new Refusal("answer_too_large", "The answer is larger than the limit.", {
         hint: "Ask for less: a shorter window, fewer runs or keys.",
       });
-    // A statement of ours that the store refuses is a bug of ours.
+    // The store refuses a statement of ours only because of a bug.
     default:
       return undefined;
   }

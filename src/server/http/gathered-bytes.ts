@@ -1,11 +1,11 @@
-// A body as it comes, piece by piece. The pieces themselves are garbage of the runtime, and die young when nobody keeps them;
-// held until the body is whole they grow old, and the whole heap is collected for them. So does what they are put together
-// to, unless its memory is used again.
+// A body as it comes, piece by piece. The pieces are garbage of the runtime, and cheap if nobody keeps them; held until
+// the body is whole, they grow old, and the whole heap is collected for them. The same is true of the joined body,
+// unless its memory is pooled.
 
 import { bytePool } from "#base/array-pool.ts";
 import { copyBytes } from "#base/copy-bytes.ts";
 
-/** Memory is taken for so many times what has come, and not for what a sender merely announces. */
+/** Memory is taken for at most this many times what has come, not for what a sender merely announces. */
 const growth = 4;
 const noBytes = new Uint8Array(0);
 
@@ -16,12 +16,12 @@ export class GatheredBytes {
   private bytes: Uint8Array = noBytes;
   private readonly isReleased: boolean;
 
-  /** `isReleased`: whoever reads the body says when nobody looks at it any more. */
+  /** `isReleased`: the reader of the body will call `release`. */
   constructor(isReleased: boolean) {
     this.isReleased = isReleased;
   }
 
-  /** `announcedBytes`: how long the whole body is to be; 0 when that is not known. */
+  /** `announcedBytes`: the announced length of the whole body; 0 if unknown. */
   add(piece: Uint8Array, announcedBytes: number): void {
     if (this.length === 0) this.only = piece;
     else {
@@ -33,18 +33,18 @@ export class GatheredBytes {
     this.length += piece.length;
   }
 
-  /** There is memory to be released. */
+  /** Whether there is memory to release. */
   get isJoined(): boolean {
     return this.bytes.length > 0;
   }
 
-  /** A view, valid until the memory is released. A Buffer, as that is searched by the C library. */
+  /** A view, valid until the memory is released. It is a Buffer because that is searched by the C library. */
   view(): Buffer {
     const { buffer, byteOffset } = this.only ?? this.bytes;
     return Buffer.from(buffer, byteOffset, this.length);
   }
 
-  /** Nobody looks at the bytes any more; again it does nothing. */
+  /** Call it when nobody reads the bytes any more; a second call does nothing. */
   release(): void {
     if (this.isReleased) bytePool.give(this.bytes);
     this.bytes = noBytes;

@@ -1,4 +1,4 @@
-// Headers that every answer carries. The application loads nothing from elsewhere and is shown in no frame; what a user
+// Headers of every answer. The application loads nothing from elsewhere and is shown in no frame; whatever a user
 // stored is handed out as a download that a browser will not run.
 
 import { createHash } from "node:crypto";
@@ -29,7 +29,7 @@ export const commonHeaders: Readonly<Record<string, string>> = {
   "x-frame-options": "DENY",
 };
 
-/** For a page of ours that brings its own style: exactly that text is allowed, nothing else inline. */
+/** For a page with a style of its own: exactly that text is allowed, nothing else inline. */
 export function toPageHeaders(html: string): Record<string, string> {
   const styles = [...html.matchAll(/<style>([\s\S]*?)<\/style>/g)].map((found) => found[1] ?? "");
   const hashes = styles.map((text) => createHash("sha256").update(text).digest("base64"));
@@ -40,13 +40,9 @@ export function toPageHeaders(html: string): Record<string, string> {
 export function toAttachmentHeaders(name: string): Record<string, string> {
   // Quotes, slashes and control characters would let a name end the parameter or point somewhere else.
   const plain = name.replace(/[^\w.-]+/g, "_").slice(0, 200) || "download";
-  const full = encodeURIComponent(toWellFormed(name)).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
+  const full = encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
   return {
     "content-disposition": `attachment; filename="${plain}"; filename*=UTF-8''${full}`,
     "content-security-policy": "sandbox; default-src 'none'",
   };
-}
-
-function toWellFormed(text: string): string {
-  return text.toWellFormed();
 }

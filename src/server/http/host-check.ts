@@ -31,7 +31,7 @@ export function refuseHost(header: string | undefined): Refusal {
 
 /** True when the request comes from no page, or from a page of this very server. */
 export function isSameOrigin(origin: string | undefined, site: string | undefined, host: string | undefined): boolean {
-  // Browsers that send Sec-Fetch-Site say it themselves; "none" is a person typing or a bookmark.
+  // Browsers that send Sec-Fetch-Site say it themselves; "none" means a typed address or a bookmark.
   if (site !== undefined && site !== "same-origin" && site !== "none") return false;
   if (origin === undefined) return true;
   const authority = /^https?:\/\/([^/]+)$/.exec(origin.toLowerCase())?.[1];

@@ -1,6 +1,6 @@
-// A server that closes waits for its connections, and lets go only of those that are idle at that moment. Two kinds would
-// hold it until its time is over: one whose stream ends because the server closes, and one that a browser has opened
-// ahead and sent nothing on.
+// A closing server waits for its connections, and closes only those that are idle at that moment. Two kinds would hold
+// it up until its time is over: a connection whose stream ends because the server closes, and one that a browser opened
+// in advance and sent nothing on.
 
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
@@ -8,7 +8,7 @@ import type { Socket } from "node:net";
 const sweepMs = 50;
 
 export interface IdleConnections {
-  /** Lets go of idle connections from now on, until the server is closed. */
+  /** Closes idle connections from now on, until the server is closed. */
   sweep(): void;
 }
 

@@ -1,5 +1,5 @@
-// Ends what a key has opened once the key is revoked: live streams, XTrack connections, WebSockets. A key may be revoked
-// here or by another collector, so the list itself is looked at, while there is something to end.
+// Ends what a key has opened once the key is revoked: live streams, XTrack connections, WebSockets. A key may be
+// revoked here or by another collector, so the list itself is checked, as long as there is something to end.
 
 import type { KeyStore } from "./ports.ts";
 
@@ -14,7 +14,7 @@ export class KeyWatch {
     this.keys = keys;
   }
 
-  /** `source` is a caller's; who came without a key is never told. Returns what ends the watch. */
+  /** `source` is a caller's; a caller without a key is never told. Returns what ends the watch. */
   watch(source: string, onGone: () => void): () => void {
     if (!source.startsWith(keyPrefix)) return () => {};
     const id = source.slice(keyPrefix.length);

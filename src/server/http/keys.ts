@@ -14,7 +14,7 @@ export function hashKey(secret: string): string {
   return hash("sha256", secret, "hex");
 }
 
-/** Compares what `hashKey` made with every key, each in constant time: time tells nothing of how near a guess was. */
+/** Compares a hash with that of every key in constant time, so that the time tells nothing about a guess. */
 export function findKey(sha256: string, keys: readonly StoredKey[]): StoredKey | undefined {
   let found: StoredKey | undefined;
   for (const key of keys) if (isSameHash(key.sha256, sha256)) found = key;
@@ -22,7 +22,7 @@ export function findKey(sha256: string, keys: readonly StoredKey[]): StoredKey |
 }
 
 const hashChars = 64;
-// Every request compares, with each key there is.
+// Reused, because every request compares with every key.
 const left = Buffer.alloc(hashChars);
 const right = Buffer.alloc(hashChars);
 
@@ -34,7 +34,7 @@ export function isSameHash(one: string, other: string): boolean {
   return timingSafeEqual(left, right);
 }
 
-/** Tells the store of a key's use, at most once a minute for each key. */
+/** Reports the use of a key to the store, at most once a minute. */
 export function createUseNotes(store: KeyStore): (key: StoredKey, nowMs: number) => void {
   const notedMs = new Map<string, number>();
   return (key, nowMs) => {

@@ -1,5 +1,5 @@
-// Logins that were ended before their time. A login is kept nowhere, so that it survives a restart; what is kept is
-// which of them no longer count, as hashes in a file of the data folder, until their time is over.
+// Logins that were ended early. A login itself is kept nowhere, so it survives a restart; a file of the data folder
+// lists the hashes of those that no longer count, until they expire.
 
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
@@ -7,7 +7,7 @@ import { writeSyncedNow } from "#base/durable-file.ts";
 
 export class LoggedOut {
   private readonly path: string | null;
-  /** When each login would have ended, in ms since the epoch, by its hash. */
+  /** When each login would have expired, in ms since the epoch, by its hash. */
   private readonly ends = new Map<string, number>();
 
   /** Without a path nothing outlives the process. */
@@ -34,7 +34,7 @@ export class LoggedOut {
   }
 }
 
-/** A longer file than needed is harmless, so a full disk keeps nobody from starting. */
+/** A file that is longer than needed is harmless, so a full disk keeps no server from starting. */
 function shorten(path: string, text: string): void {
   try {
     writeSyncedNow(`${path}.tmp`, text, "w");

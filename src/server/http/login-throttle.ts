@@ -1,5 +1,5 @@
-// Slows down whoever tries keys at the login. A key cannot be guessed, but thousands of tries a second are still no
-// person's, and each is worth a line for whoever watches.
+// Slows down whoever tries keys at the login. A key cannot be guessed, but thousands of tries a second are not those of
+// a person, and each would be a log line.
 
 const triesMax = 10;
 const windowMs = 60_000;

@@ -1,4 +1,4 @@
-// POST /mcp: the tools of agents, with the caller's key and scopes, by the handlers that answer everybody.
+// POST /mcp: the tools for agents, with the key and scopes of the caller, answered by the handlers of the API.
 
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -23,7 +23,7 @@ export function addMcpRoute(
   { handlers, log }: Pick<ServerOptions, "handlers" | "log">,
   endings: Endings,
 ): void {
-  // Most servers are never asked by an agent, so what speaks the protocol is loaded by the first one.
+  // Most servers are never asked by an agent, so the code for the protocol is loaded by the first question.
   let loading: Promise<AnswerMcp> | undefined;
   const load = async (): Promise<AnswerMcp> => {
     const { createMcpHttp } = await import("#agent/mcp-server.ts");
@@ -36,12 +36,12 @@ export function addMcpRoute(
     const signal = watchEnd(request, reply, endings);
     const api = createInnerApi(handlers, request.caller, signal);
     const answer = await answerMcp(toRequest(request, signal), request.body ?? null, api);
-    // The SDK says no more than that the request has ended; the reason knows why.
+    // The SDK says only that the request has ended; the reason says why.
     if (answer.status === endedStatus) signal.throwIfAborted();
     return send(reply, answer);
   });
 
-  // Clients of the earlier version ask for a stream of their own, and are content with this answer.
+  // Clients of an earlier version of the protocol ask for a stream of their own; this answer satisfies them.
   app.route({
     method: ["GET", "DELETE"],
     url: paths.mcp.path,
@@ -52,7 +52,7 @@ export function addMcpRoute(
 
 const endedStatus = 499;
 
-/** What the SDK reads of a request are its headers: the address was checked before. */
+/** The SDK reads only the headers of a request; the address was checked before. */
 function toRequest({ headers }: FastifyRequest, signal: AbortSignal): Request {
   const given = Object.entries(headers).flatMap(([name, value]) =>
     typeof value === "string" ? [[name, value] as [string, string]] : [],

@@ -1,6 +1,5 @@
-// How the command line of this very installation is typed, for lines that a person copies: a checkout has its own
-// `bin`, so has the folder of a project that a package is installed in, a package for all puts `tributary` into the path,
-// and an image is run.
+// How to type the command line of this installation, for lines that a person copies. A checkout has `bin/tributary`, a
+// project has it among its own packages, a global package puts `tributary` into the path, and an image is run.
 
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -17,7 +16,7 @@ export function readOwnCommand(): string {
   return existsSync("/.dockerenv") || existsSync("/run/.containerenv") ? image : "tributary";
 }
 
-/** Of a package in the folder of a project, which is in nobody's path; null for one that is installed for all. */
+/** The command of a package in a project's folder, which is in nobody's path; null for a global package. */
 export function findLocalCommand(programUrl: string): string | null {
   const program = fileURLToPath(programUrl);
   const at = program.lastIndexOf(modules);

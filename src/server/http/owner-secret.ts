@@ -1,4 +1,4 @@
-// Secrets of a data folder: made at the first start and readable by their owner alone. Whoever can read one could read
+// Secrets of a data folder: made at the first start and readable by its owner alone. Whoever can read one could read
 // the data as well, so `owner-secret` is a key for everything, as long as it comes from this machine.
 
 import { createHash, randomBytes } from "node:crypto";
@@ -14,7 +14,9 @@ export function readOwnerSecret(dataDir: string): string {
   return readSecretFile(dataDir, ownerSecretFile, make).toString("utf8").trim();
 }
 
-/** What seals logins or signs webhooks: from the setting, which several servers may share, or of this folder alone. */
+/**
+ * What seals logins or signs webhooks: from the setting, which several servers may share, or specific to this folder.
+ */
 export function readSealSecret(dataDir: string, use: "login" | "watch", shared = ""): Buffer {
   if (shared !== "") return createHash("sha256").update(`${use}\0${shared}`).digest();
   return readSecretFile(dataDir, `${use}-secret`, () => randomBytes(32));

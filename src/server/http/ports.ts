@@ -9,15 +9,17 @@ import type { ServerNs } from "#base/clock.ts";
 import type { Receipt } from "#intake/sequencer.ts";
 import type { TakenRequest } from "#protocol/protocol.ts";
 
-/** There is no room: the caller should retry after this time. */
+/** There is no room; retry after this time. */
 export interface Busy {
   readonly busy: true;
   readonly retryAfterS: number;
 }
 
-/** What intake has to do, as far as it decides who may come. */
+/** The load of intake, which decides who may send. */
 export interface IntakeLoad {
-  /** Why a record of so many bytes would find no room; null when it would. `isQuiet` may use what is kept for quiet senders. */
+  /**
+   * Why a record of this size would find no room; null if it would. `isQuiet` may use the reserve for quiet senders.
+   */
   roomFor(bytes: number, isQuiet: boolean): Busy | null;
   /** Bytes of bodies that were decoded and wait in memory for the disk, or to be applied. */
   backlogBytes(): number;
@@ -25,8 +27,8 @@ export interface IntakeLoad {
 
 export interface Intake extends IntakeLoad {
   /**
-   * Resolves when all of it is durable, or also applied. `onSent` is called when all of it is on its way to the disk,
-   * `onApplied` when all of it was taken and is applied, and nobody needs the bytes of its inputs any more.
+   * Resolves when all of it is durable, or applied. `onSent` is called when all of it is on its way to the disk;
+   * `onApplied` when all of it is applied and nobody needs the bytes of its inputs any more.
    */
   submit(
     submissions: TakenRequest["submissions"],
@@ -85,14 +87,17 @@ export interface KeyStore {
   noteUse(id: string, atNs: bigint): void;
 }
 
-/** What the address of a WebSocket says: `?run=…` names the run whatever the frames say, `?heard=1` keeps none of them. */
+/**
+ * What the address of a WebSocket says: `?run=…` names the run, whatever the frames say; with `?heard=1` no frames are
+ * kept.
+ */
 export interface SocketAbout {
   readonly runOverride: string | null;
   readonly isHeardOnly: boolean;
 }
 
 export interface SocketIntake {
-  /** Takes over an XTrack WebSocket whose Host, Origin, key and scope were checked. */
+  /** Takes over an XTrack WebSocket after its Host, Origin, key and scope were checked. */
   accept(socket: WebSocket, caller: Caller, peer: string, about: SocketAbout): void;
 }
 

@@ -1,4 +1,4 @@
-// What listens is given by the rest of the program. Each part names those of it that it uses.
+// What the listening parts get from the rest of the program. Each part picks what it uses.
 
 import type { Handlers } from "#api/handler.ts";
 import type { Address } from "#config/kinds.ts";
@@ -18,9 +18,9 @@ export interface ServerOptions {
   readonly keys: KeyStore;
   readonly keyWatch: KeyWatch;
   readonly loginSecret: Uint8Array;
-  /** Logins that were ended before their time. */
+  /** Logins that were ended early. */
   readonly loggedOut: LoggedOut;
-  /** Proves to be the owner of the data folder; '' for none. */
+  /** Identifies the owner of the data folder; '' for none. */
   readonly ownerSecret: string;
   readonly intake: Intake;
   readonly blobs: BlobIntake;

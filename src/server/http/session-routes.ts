@@ -78,7 +78,7 @@ export function addSessionRoutes(app: FastifyInstance, options: ServerOptions, a
   });
 }
 
-/** Someone on the machine itself, who could read the data folder anyway, sees every workspace. */
+/** A caller on the machine itself, who could read the data folder anyway, sees every workspace. */
 function isHost(caller: Caller): boolean {
   return caller.keyId === null;
 }
@@ -108,7 +108,7 @@ function toInfo({ id, name, workspace, scopes, createdNs, lastUsedNs }: StoredKe
   };
 }
 
-/** A server that listens everywhere is reached where this request reached it. */
+/** A server that listens on all addresses is reached at the host of this request. */
 function reachable(host: string, asked: string): string {
   return host === "0.0.0.0" || host === "::" ? asked : host;
 }

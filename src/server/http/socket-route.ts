@@ -1,4 +1,4 @@
-// XTrack over WebSocket. An upgrade passes no HTTP hook, so Host, Origin, key and scope are checked here again.
+// XTrack over WebSocket. An upgrade passes no HTTP hook, so Host, Origin, key and scope are checked here.
 
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
@@ -10,7 +10,7 @@ import { endWithRefusal } from "./client-errors.ts";
 import type { SocketAbout } from "./ports.ts";
 import type { ServerOptions } from "./server-options.ts";
 
-/** Every check an ordinary request passes; the refusal when one fails. */
+/** Makes the checks that an ordinary request passes; returns the refusal if one fails. */
 export type Admit = (request: IncomingMessage) => { caller: Caller; address: string } | Refusal;
 
 export function addSocketRoute(

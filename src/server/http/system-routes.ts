@@ -13,7 +13,7 @@ export function addSystemRoutes(
   { readiness, metrics }: Pick<ServerOptions, "readiness" | "metrics">,
   draining: AbortSignal,
 ): void {
-  // Made when somebody asks: most servers are never asked for them, and both would slow each start.
+  // Made on request: most servers are never asked for them, and they would slow every start.
   let document: string | undefined;
   let page: string | undefined;
 

@@ -11,7 +11,7 @@ const common = { allErrors: false, strict: false, removeAdditional: false, valid
 const strictAjv = new Ajv2020(common);
 const textAjv = new Ajv2020({ ...common, coerceTypes: "array" });
 
-/** Compiled when it is first needed: most servers are never asked by most routes, and all of them would slow each start. */
+/** Compiled on first use: most routes of most servers are never used, and all of them would slow every start. */
 export const compileSchema: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   let compiled: ValidateFunction | undefined;
   const part = httpPart === "querystring" ? "query" : httpPart === "params" ? "path" : (httpPart ?? "body");
