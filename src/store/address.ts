@@ -7,19 +7,19 @@ import type { EngineSupervisor } from "./engine/supervisor.ts";
 export interface EmbeddedAddress {
   readonly kind: "embedded";
   readonly dataDir: string;
-  /** What the engine may take in all; a query may take half of it. Default 2 GB. */
+  /** The memory limit of the engine; a query may take half of it. Default 2 GB. */
   readonly memoryBytesMax?: number;
   /** Limits of SQL that people write. Default 30 s, 1 GiB, a million rows. */
   readonly guest?: GuestLimits;
   /** Default: the strongest that the system offers. */
   readonly confinement?: Confinement;
-  /** A folder outside of the data folder whose files statements may name; the confined engine reads no other. */
+  /** A folder outside the data folder whose files statements may name; a confined engine reads no other. */
   readonly alsoReads?: string;
-  /** How long to wait for a folder that an ending server still has. Default 5000. */
+  /** How long to wait for a folder that another server is about to release. */
   readonly folderWaitMs?: number;
-  /** Opened for one command; a server that starts meanwhile waits until that is done. */
+  /** Opened for one command; a server that starts meanwhile waits until the command is done. */
   readonly isBrief?: boolean;
-  /** The engine of this address, where it is being started already. */
+  /** The engine of this address, if it is being started already. */
   readonly starting?: Promise<EngineSupervisor>;
   onEngineText?(text: string): void;
   onCrash?(reason: string): void;
@@ -42,8 +42,8 @@ export interface ServerAddress {
 }
 
 /**
- * `majority`: most replicas of a shard have a block before it counts as stored, and while too few live nothing is.
- * `available`: the same, and while too few live, those that do are enough.
+ * `majority`: a block counts as stored when most replicas of a shard have it; while too few are alive, nothing is
+ * stored. `available`: the same, but while too few are alive, those that are suffice.
  */
 export type Quorum = "majority" | "available";
 

@@ -46,8 +46,8 @@ const outputSettings = {
 };
 
 /**
- * How long a server may be silent. It tells its progress in headers meanwhile, where a statement takes long; a change of
- * the schema on a cluster waits for all of its servers without a word.
+ * How long a server may be silent. During a long statement it reports its progress in headers; a change of the schema
+ * on a cluster waits for all of its servers without a word.
  */
 const silenceMs = { insert: 60_000, read: 60_000, ddl: 300_000, ping: 5000 } as const;
 const progress = { send_progress_in_http_headers: "1", http_headers_progress_interval_ms: "5000" };
@@ -95,7 +95,7 @@ interface Parts {
   readonly quorum?: Quorum;
 }
 
-/** TOO_FEW_LIVE_REPLICAS: said before anything is written. */
+/** TOO_FEW_LIVE_REPLICAS: raised before anything is written. */
 const tooFewReplicas = 285;
 
 class HttpStore implements Store {
@@ -118,7 +118,7 @@ class HttpStore implements Store {
 
   writesTo(tables: readonly string[]): number | null {
     const { engine } = this.parts;
-    // What a dying engine was at is decided when it has started again.
+    // Whether a dying engine still wrote something is known when it has restarted.
     return engine === null ? null : this.writes.of(tables) + engine.restarts;
   }
 
@@ -153,7 +153,7 @@ class HttpStore implements Store {
     const response = await this.read(query, options, typedRows);
     const rows = new JsonRows(options.asGuest === true ? guestRowBytesMax : undefined);
     const wait = this.waiting("read", options.signal);
-    // The header comes before the first row; an answer without rows has it too.
+    // The header comes before the first row, even if there are no rows.
     const chunks = await started(toJsonRows(chunksOf(response, wait, options.asGuest === true), rows));
     return { header: rows.header ?? { names: [], types: [] }, chunks };
   }
@@ -190,7 +190,7 @@ class HttpStore implements Store {
       query: `INSERT INTO ${this.database}.${table} (${columns}) FORMAT Native`,
       insert_deduplication_token: options.token,
       async_insert: "0",
-      // The writer leaves duplicates out itself; looking for them again in each block would make every insert slower.
+      // The writer drops duplicates itself; merging each block once more would make every insert slower.
       optimize_on_insert: "0",
     });
     if (quorum !== null) {
@@ -212,7 +212,7 @@ class HttpStore implements Store {
     const search = new URLSearchParams({ default_format: format });
     if (this.kind === "server") for (const [name, value] of Object.entries(outputSettings)) search.set(name, value);
     if (options.withoutCopies) search.set("final", "1");
-    // A question over several tables of a cluster is answered from all of its shards, not from those of one.
+    // A question over several tables of a cluster needs the rows of all shards.
     if (this.cluster !== null) search.set("distributed_product_mode", "global");
     if (this.kind === "server" && options.asGuest) search.set("output_format_json_validate_utf8", "1");
     if (options.timeoutMs !== undefined) search.set("max_execution_time", String(options.timeoutMs / 1000));
@@ -226,14 +226,14 @@ class HttpStore implements Store {
     if (this.kind === "server" && !options.asGuest)
       for (const [name, value] of Object.entries({ ...progress, ...sizeOf(sql) })) search.set(name, value);
     if (!options.asGuest) return this.send(owner, search, sql, wait);
-    // A server has no turns to wait for.
+    // On a server a query need not wait for its turn.
     if (this.kind === "server") options.onBegun?.();
     return this.send(guest as Account, search, sql, { ...wait, onBegun: options.onBegun }).catch((error) => {
       throw toGuestOutage(error);
     });
   }
 
-  /** In the text of the query: there may be more rows to name than an address takes. */
+  /** Written into the query: there may be more rows to name than an address takes. */
   private filtersOf(conditions: Readonly<Record<string, string>>): string {
     const suffix = this.cluster === null ? "" : "_local";
     const filters = Object.entries(conditions).map(
@@ -252,7 +252,7 @@ class HttpStore implements Store {
     return this.parts.link.send({ ...account, search, body, ...wait });
   }
 
-  /** The embedded engine is a child of this process, which hears of its end. */
+  /** The embedded engine is a child of this process, which notices its end. */
   private waiting(what: keyof typeof silenceMs, signal?: AbortSignal): Waiting {
     return { silenceMsMax: this.kind === "embedded" ? 0 : silenceMs[what], signal };
   }
@@ -264,7 +264,7 @@ function sizeOf(sql: string): Record<string, string> {
 
 const memoryLimit = 241;
 
-/** A guest's query has a memory of its own to fill; repeating it would only fill it again. */
+/** A guest's query has a memory limit of its own; repeating the query would exceed it again. */
 function toGuestOutage(error: unknown): unknown {
   if (!(error instanceof StoreOutage) || error.code !== memoryLimit) return error;
   return new StoreOutage("too_large", error.message, { code: error.code, cause: error });
@@ -283,7 +283,7 @@ async function* chunksOf(response: IncomingMessage, wait: Waiting, isGuest: bool
   }
 }
 
-/** A row of at least this many bytes is put together in a turn of its own. */
+/** Rows of more bytes than this are joined in a turn of their own. */
 const largeRowBytes = 1024 * 1024;
 
 async function* toJsonRows(chunks: AsyncIterable<Uint8Array>, rows: JsonRows): AsyncGenerator<Uint8Array> {
@@ -295,10 +295,10 @@ async function* toJsonRows(chunks: AsyncIterable<Uint8Array>, rows: JsonRows): A
   }
 }
 
-// How often a store's tables were written to, for a store that only this process writes to. A number that is still the
-// same says that no row came or went: a write counts when it begins and again when it ends, however it ends.
+// Counts the writes to the tables of a store that only this process writes to. As long as a number stays the same, no
+// row has come or gone: a write counts when it begins and again when it ends, however it ends.
 
-/** Those that an insert fills in the embedded engine, the only store whose writes are counted. */
+/** The summaries that an insert fills in the embedded engine, the only store whose writes are counted. */
 const allSummaries: readonly Summary[] = [...summaries, paramsByKey];
 
 class Writes {
@@ -328,7 +328,7 @@ class Writes {
 
 const withSummaries = new Map<string, readonly string[]>();
 
-/** A table and what the engine sums up of its rows, some of it again. */
+/** A table and the summaries that the engine keeps of its rows, directly or by way of other summaries. */
 function writtenWith(table: string): readonly string[] {
   const known = withSummaries.get(table);
   if (known !== undefined) return known;

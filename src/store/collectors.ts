@@ -1,4 +1,4 @@
-// What a store that several collectors share knows of them, and of itself.
+// What a shared store knows about its collectors and about itself.
 
 import { stateTables } from "#model/state-tables.ts";
 import { encodeObjects } from "./native/encode-objects.ts";
@@ -30,8 +30,8 @@ export async function noteCollector(
 const installationName = "installation:";
 
 /**
- * The ids by which data folders know this store again, the same order each time. There is one, unless two collectors made
- * it at the same moment: then both count.
+ * The ids by which data folders recognise this store, always in the same order. There is one, unless two collectors
+ * made one at the same moment: then both count.
  */
 export async function readInstallations(store: Store): Promise<string[]> {
   const sql = `SELECT name FROM ${store.database}.settings FINAL WHERE workspace = '' AND startsWith(name, '${installationName}')

@@ -1,12 +1,12 @@
 // Copies of Cirron rows under several keys: two collectors took the same batch and knew different parts of its session.
-// The engine merges copies within one group by itself, but not these. Of each row the copy with the smallest key counts,
-// for readers and for the removal of the others (see remove-copies.ts), so a row is always there exactly once.
+// The engine merges copies within one group, but not these. Of each row, the copy with the smallest key counts, both
+// for readers and when the others are removed (see remove-copies.ts), so a row always exists exactly once.
 
 import { decimal, list, type RowOf, readRows, text, word } from "./reader/native-rows.ts";
 import { quote } from "./sql-quote.ts";
 import type { Query, Store } from "./store.ts";
 
-/** By table, what tells a row from its copy. Points are made of marks, and know theirs. */
+/** By table, the column that a row shares with its copies. Points are made of marks and know their mark. */
 export const idColumns = {
   spans: "span_id",
   marks: "mark_id",
@@ -15,11 +15,11 @@ export const idColumns = {
 } as const;
 type CopiedTable = keyof typeof idColumns;
 
-/** A batch's rows under one of its keys: of whose journal, and which record. */
+/** Where the rows of a batch under one of its keys come from: the collector and the record of its journal. */
 const batchPlace = { group_key: text, collector: text, position: decimal };
 type BatchPlace = RowOf<typeof batchPlace>;
 
-/** Of batches that have rows under several of these keys. `keys` stands behind an IN. */
+/** The places of batches that have rows under several of these keys. `keys` follows an IN. */
 function readDoubledPlaces(store: Store, keys: Required<Query>): Promise<BatchPlace[]> {
   const from = `FROM ${store.database}.batch_places WHERE group_key IN ${keys.sql}`;
   return readRows(store, batchPlace, {
@@ -29,7 +29,7 @@ function readDoubledPlaces(store: Store, keys: Required<Query>): Promise<BatchPl
   });
 }
 
-/** By table, a condition that leaves out the copies under several of these keys; null when there are none. */
+/** By table, a condition that leaves out the copies under several of these keys; null if there are none. */
 export async function findCopiesAcross(store: Store, keys: Required<Query>): Promise<Record<string, string> | null> {
   const places = await readDoubledPlaces(store, keys);
   if (places.length === 0) return null;
@@ -42,7 +42,7 @@ export async function findCopiesAcross(store: Store, keys: Required<Query>): Pro
   return copies.size === 0 ? null : conditions;
 }
 
-/** The ids that are there under several keys, and these in their order. */
+/** The ids that have several keys, and these keys in order. */
 function readCopies(store: Store, places: readonly BatchPlace[]) {
   const groups = [...new Set(places.map(({ group_key }) => group_key))];
   const records = new Set(places.map(({ collector, position }) => `(${quote(collector)}, ${position})`));

@@ -1,6 +1,6 @@
-// Copies everything from one store to another: from a data folder's own engine to a ClickHouse server. Rows go in the order
-// of their tables, in parts that are cut the same way each time and named by tokens, so that copying can be interrupted
-// and resumed anywhere. Every part is counted and summed on both sides.
+// Copies everything from one store to another: from the engine of a data folder to a ClickHouse server. Rows go in the
+// order of their tables, in parts that are cut the same way each time and named by tokens, so that copying can be
+// interrupted and resumed anywhere. Every part is counted and summed on both sides.
 
 import { createHash } from "node:crypto";
 import { count, type RowOf, readRow, readRows, text } from "./reader/native-rows.ts";
@@ -9,11 +9,11 @@ import type { Store } from "./store.ts";
 import { noteWriters } from "./writers.ts";
 
 export interface CopyOptions {
-  /** The collector whose rows these are; those of older releases do not say it. */
+  /** The collector whose rows these are; rows of older releases do not name it. */
   readonly collector: string;
   /** How many parts are copied already. */
   readonly done: number;
-  /** A part more is copied, and equal on both sides. */
+  /** Called when another part is copied and equal on both sides. */
   onPart(done: number, table: string, rows: number): Promise<void>;
 }
 
@@ -25,14 +25,14 @@ export class CopyMismatch extends Error {
 interface Part {
   readonly layout: TableLayout;
   readonly groups: readonly string[];
-  /** Of the rows of these groups, in the table's order. */
+  /** Within the rows of these groups, in the order of the table. */
   readonly offset: number;
   readonly rows: number;
 }
 
 const rowsAtOnce = 200_000;
 const groupsAtOnce = 200;
-/** What collectors of a shared store record about themselves. */
+/** Tables in which the collectors of a shared store record facts about themselves. */
 const notCopied: ReadonlySet<string> = new Set(["collectors", "deletions"]);
 
 /** Returns how many rows there are. Nobody may write to the source meanwhile. */
@@ -50,7 +50,7 @@ export async function copyStore(source: Store, target: Store, options: CopyOptio
   return rows;
 }
 
-/** Large groups in several parts, small ones many in one. */
+/** A large group makes several parts; many small ones make one. */
 async function findParts(source: Store, layout: TableLayout): Promise<Part[]> {
   const hasGroups = Object.hasOwn(layout.columns, "group_key");
   const sql = hasGroups
@@ -68,7 +68,7 @@ async function findParts(source: Store, layout: TableLayout): Promise<Part[]> {
   };
   for (const { name, rows } of sizes) {
     const isFull = sum + rows > rowsAtOnce || groups.length === groupsAtOnce;
-    // What belongs to no group has a part of its own: others have such rows too.
+    // Rows of no group have a part of their own, because other collectors have such rows too.
     if (groups.length > 0 && (isFull || groups[0] === "")) cut();
     groups.push(name);
     sum += rows;
@@ -80,11 +80,11 @@ async function findParts(source: Store, layout: TableLayout): Promise<Part[]> {
 async function copyPart(source: Store, target: Store, part: Part, collector: string): Promise<void> {
   const { layout, groups } = part;
   const here = await sumUp(source, part, collector);
-  // A changed row of a small table is there in several versions, of which the newest counts.
+  // A changed row of a small table exists in several versions, of which the newest counts.
   const isFact = layout.engine.version === undefined;
   const before = isFact ? await sumUp(target, part, collector) : nothing;
   if (isEqual(here, before)) return;
-  // Rows of an earlier copy are sent again with those that came since, and are there twice until the engine merges them.
+  // Rows of an earlier copy are sent again together with newer ones, and exist twice until the engine merges them.
   if (before.rows > 0) await noteWriters(target, groups, [collector, `${collector}, copied again`]);
   const columns = Object.keys(layout.columns);
   const query = { sql: selectPart(source, part, collector), params: { groups } };
@@ -98,13 +98,16 @@ async function copyPart(source: Store, target: Store, part: Part, collector: str
   );
 }
 
-/** By its content too: a part that is cut in the same place may have other rows after the folder was used again. */
+/**
+ * The name includes the content: a part that is cut in the same place may have other rows after the folder was used
+ * again.
+ */
 function nameOf({ groups, offset }: Part, { rows, sum }: Sum, collector: string): string {
   const text = JSON.stringify([collector, groups, offset, rows, sum]);
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
-/** The part's rows; with `isOwn` only those of the collector itself, where the table says whose they are. */
+/** The rows of the part; with `isOwn` only those of the collector itself, if the table names the collector. */
 function selectPart(store: Store, part: Part, collector: string, isOwn = false): string {
   const { layout, groups, offset, rows } = part;
   const order = layout.orderBy.map((name) => `\`${name}\``).join(", ");

@@ -1,4 +1,4 @@
-// Removes every row of some groups: facts, summaries, and the small tables that speak of them.
+// Removes every row of some groups: facts, summaries, and their rows in the small tables.
 
 import { stateTables } from "#model/state-tables.ts";
 import { int, type RowOf, readColumn, readRow, readRows, text } from "./reader/native-rows.ts";
@@ -7,7 +7,7 @@ import { factLayouts, stateLayouts } from "./schema/table-layout.ts";
 import { quote } from "./sql-quote.ts";
 import type { Store } from "./store.ts";
 
-/** Where rows of groups are, but for the table that says which groups there are. */
+/** The tables with rows of groups, except the table of groups itself. */
 const byGroup = [...factLayouts, ...stateLayouts, ...derivedTables.map(({ target }) => target)]
   .filter(({ name, columns }) => name !== "groups" && Object.hasOwn(columns, "group_key"))
   .map(({ name }) => name);
@@ -19,16 +19,16 @@ export async function deleteGroups(store: Store, groupKeys: readonly string[]): 
     const keys = groupKeys.slice(at, at + keysAtOnce);
     const where = `group_key IN (${keys.map(quote).join(", ")})`;
     const remove = (table: string) => store.ddl(`DELETE FROM ${deletionTarget(store, table)} WHERE ${where}`);
-    // Each waits for what the engine is merging, so they wait together.
+    // Each waits for running merges, so they wait together.
     await Promise.all((await tablesWith(store, where)).map(remove));
-    // Last: while its groups are there, an interrupted deletion is found again and finished.
+    // Last, because an interrupted deletion is found by its groups and finished.
     await deleteHidden(store, where);
   }
 }
 
 /**
- * Rows of groups that are hidden: those that hide them last. The engine changes one part of a table after another, so
- * whoever reads meanwhile would see a group again whose hiding row has gone before the others.
+ * Removes the rows of hidden groups, the rows that hide them last. The engine changes one part of a table after
+ * another; if a hiding row went first, somebody who reads meanwhile would see the group again.
  */
 export async function deleteHidden(store: Store, where: string): Promise<void> {
   const all = `DELETE FROM ${deletionTarget(store, "groups")} WHERE ${where}`;
@@ -36,7 +36,10 @@ export async function deleteHidden(store: Store, where: string): Promise<void> {
   await store.ddl(all);
 }
 
-/** Tables that have such rows; elsewhere than here another replica may have some that this one does not know of yet. */
+/**
+ * The tables that have such rows. On a server all of them, because another replica may have rows that this one does not
+ * know of yet.
+ */
 async function tablesWith(store: Store, where: string): Promise<readonly string[]> {
   if (store.kind !== "embedded") return byGroup;
   const found = byGroup.map(
@@ -48,7 +51,7 @@ async function tablesWith(store: Store, where: string): Promise<readonly string[
 const hiddenGroup = { workspace: text, run_id: text, group_key: text };
 export type HiddenGroup = RowOf<typeof hiddenGroup>;
 
-/** Groups that a deletion has hidden and not yet removed. */
+/** Groups that a deletion has hidden and not removed yet. */
 export function readHiddenGroups(store: Store): Promise<HiddenGroup[]> {
   const sql = `SELECT workspace, run_id, group_key FROM ${store.database}.groups FINAL WHERE deleted_ns > 0`;
   return readRows(store, hiddenGroup, { sql });
@@ -56,7 +59,10 @@ export function readHiddenGroups(store: Store): Promise<HiddenGroup[]> {
 
 export type NamedRun = Pick<HiddenGroup, "workspace" | "run_id">;
 
-/** What goes with blobs: rows of these groups, of which `cover` says which, and runs up to a time. */
+/**
+ * The blobs to delete: those of rows of these groups, as far as `cover` is true of the rows, and those of these runs,
+ * up to a time.
+ */
 export interface CoveredBlobs {
   readonly keys: readonly string[];
   readonly runs: readonly NamedRun[];
@@ -83,14 +89,14 @@ function toPairs(runs: readonly NamedRun[]): string {
   return [...new Set(runs.map(({ workspace, run_id }) => `(${quote(workspace)}, ${quote(run_id)})`))].join(", ");
 }
 
-/** What rules saw of these runs up to a time, and whom they told. */
+/** Deletes the firings of these runs up to a time, and their deliveries. */
 export async function deleteFirings(store: Store, runs: readonly NamedRun[], beforeNs: bigint | null): Promise<void> {
   if (runs.length === 0) return;
   const { database } = store;
   const time = beforeNs === null ? "" : `AND fired_ns <= ${beforeNs}`;
   const where = `(toString(workspace), run_id) IN (${toPairs(runs)}) ${time}`;
   const sql = `SELECT 1 AS one FROM ${database}.firings WHERE ${where} LIMIT 1`;
-  // A statement costs every replica its time.
+  // Checked first, because a statement costs every replica time.
   if ((await readRow(store, { one: int }, { sql })) === null) return;
   const ids = `SELECT firing_id FROM ${database}.firings WHERE ${where}`;
   await store.ddl(`DELETE FROM ${deletionTarget(store, "deliveries")} WHERE firing_id IN (${ids})`);
@@ -106,7 +112,7 @@ export async function deleteBlobRows(store: Store, covered: CoveredBlobs): Promi
   await store.ddl(`DELETE FROM ${deletionTarget(store, "blobs")} WHERE ${blobsOf(store, covered)}`);
 }
 
-/** In a cluster rows lie in a local table of each shard, while a small table is whole on all of them. */
+/** In a cluster, rows are in a local table of each shard, while a small table is whole on all of them. */
 export function deletionTarget({ database, cluster }: Pick<Store, "database" | "cluster">, table: string): string {
   if (cluster === null || Object.hasOwn(stateTables, table)) return `${database}.${table}`;
   return `${database}.${table}_local ON CLUSTER \`${cluster}\``;

@@ -1,5 +1,5 @@
-// Orders to delete runs, on a store that several collectors share. An order is a fact: it says which groups it deletes and
-// up to which position of each collector's journal. A collector that learns of it late does exactly what it says.
+// Orders to delete runs, on a shared store. An order is a fact: it says which groups it deletes, and up to which
+// position of each collector's journal. A collector that learns of it late does exactly what it says.
 
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { stateTables } from "#model/state-tables.ts";
@@ -11,10 +11,12 @@ export interface DeletionFact {
   readonly orderId: string;
   readonly workspace: string;
   readonly atNs: bigint;
-  /** The groups and the names of their runs as they were: what comes after the order belongs to them again. */
+  /** The groups and the names of their runs at that time: what comes after the order belongs to them again. */
   readonly groups: readonly StateRow<"groups">[];
   readonly aliases: readonly StateRow<"aliases">[];
-  /** The last journal position of each collector that is deleted. Rows of older releases name no collector, and all go. */
+  /**
+   * The last deleted journal position of each collector. Rows of older releases name no collector, and all of them go.
+   */
   readonly covered: Readonly<Record<string, number>>;
   readonly isDone: boolean;
   readonly version: bigint;
@@ -36,7 +38,7 @@ export function toDeletionChange(order: DeletionFact): StateChange {
   return { table: "deletions", row: toRow(order) };
 }
 
-/** The rows that this order covers are removed, as far as they were stored. */
+/** Records that the rows of this order are removed, as far as they were stored. */
 export async function noteDone(store: Store, order: DeletionFact): Promise<void> {
   const row = { ...toRow(order), done: 1, version: order.version + 1n };
   await store.insert("deletions", encodeObjects(stateTables.deletions, [row]), { token: `done-${order.orderId}` });
@@ -50,7 +52,7 @@ function toRow(order: DeletionFact): StateRow<"deletions"> {
   return { order_id: orderId, workspace, body, at_ns: atNs, done: isDone ? 1 : 0, version };
 }
 
-/** One order, or those that are newer than a time and those that are not done. */
+/** Reads one order, or those that are newer than a time or not done. */
 export async function readOrders(
   store: Store,
   which: { readonly orderId: string } | { readonly sinceNs: bigint },

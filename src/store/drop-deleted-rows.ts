@@ -1,17 +1,17 @@
-// Deleted rows are only marked at first. They leave the disk when their part is merged, but large parts are not merged any
-// more. So if half of the rows in such parts are deleted, the parts are rewritten: each deleted row then costs the writing
-// of at most one that stays.
+// Deleted rows are only marked at first. They leave the disk when their part is merged, but large parts are not merged
+// any more. So if half of the rows in such parts are deleted, the parts are rewritten: each deleted row then costs
+// rewriting at most one that stays.
 
 import { factTables } from "#model/tables.ts";
 import { count, list, readRows, readValue, text } from "./reader/native-rows.ts";
 import type { Store } from "./store.ts";
 
-/** Smaller parts are merged soon, or take hardly any room. */
+/** Smaller parts are merged soon, or take up little space. */
 const rowsMinUsual = 1_000_000;
 
 const markedParts = { name: text, rows: count, parts: list(text) };
 
-/** Returns the tables that are being rewritten; the engine does it little by little. */
+/** Returns the tables that are being rewritten, which the engine does little by little. */
 export async function dropDeletedRows(store: Store, rowsMin: number = rowsMinUsual): Promise<string[]> {
   const { database, cluster } = store;
   const suffix = cluster === null ? "" : "_local";

@@ -11,14 +11,14 @@ import { EngineSupervisor } from "./engine/supervisor.ts";
 const memoryBytesDefault = 2_000_000_000;
 const guestDefault: GuestLimits = { timeoutMs: 30_000, memoryBytesMax: 1 << 30, rowsMax: 1_000_000 };
 const folderWaitMsDefault = 5000;
-/** The system's limit for the path of a socket, less a reserve. */
+/** Below the system's limit for the path of a socket. */
 const socketPathMax = 100;
 
 export async function startEmbedded(address: EmbeddedAddress): Promise<EngineSupervisor> {
   const dataDir = resolve(address.dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const inData = join(dataDir, "engine.sock");
-  // Where only this user gets in, when the path in the data folder is too long.
+  // If the path in the data folder is too long: a folder that only this user can enter.
   const socketFolder = Buffer.byteLength(inData) <= socketPathMax ? null : mkdtempSync(join(tmpdir(), "tributary-"));
   const { isBrief = false, confinement, alsoReads, onEngineText, onCrash } = address;
   return EngineSupervisor.start({

@@ -1,11 +1,12 @@
-// Which release a ClickHouse server is, beside the one that this program is made and tested with: that of the embedded engine.
+// Compares the release of a ClickHouse server with the one that this program is tested with: that of the embedded
+// engine.
 
 import { readRow, text } from "./reader/native-rows.ts";
 import type { Store } from "./store.ts";
 
 const tried = [26, 7] as const;
 
-/** A sentence about a server that is older than what was tried; null when it is not. */
+/** A sentence about a server that is older than what was tested; null if it is not. */
 export async function tellOldServer(store: Store): Promise<string | null> {
   if (store.kind === "embedded") return null;
   const row = await readRow(store, { version: text }, { sql: "SELECT version() AS version" });

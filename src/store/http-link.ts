@@ -18,9 +18,9 @@ interface LinkRequest {
   readonly search: URLSearchParams;
   readonly body: Uint8Array | string;
   readonly signal?: AbortSignal | undefined;
-  /** How long the store may be silent before it counts as gone; 0 forever. */
+  /** How long the store may be silent before it counts as gone; 0 for ever. */
   readonly silenceMsMax: number;
-  /** Called when the embedded engine says that the query has its turn. */
+  /** Called when the embedded engine says that the query's turn has come. */
   readonly onBegun?: (() => void) | undefined;
 }
 
@@ -58,7 +58,7 @@ export function createLink({ url, socketPath }: LinkOptions): HttpLink {
         call.setTimeout(request.silenceMsMax, () => call.destroy(silentOutage(request.silenceMsMax)));
         if (request.onBegun !== undefined) call.on("information", request.onBegun);
         call.on("response", (response) => {
-          // From here on silence counts only while somebody reads: a slow reader does not mean that the store is away.
+          // From now on silence counts only while somebody reads: a slow reader does not mean that the store is away.
           call.setTimeout(0);
           receive(response, request).then(resolve, reject);
         });
@@ -78,7 +78,7 @@ async function receive(response: IncomingMessage, wait: Waiting): Promise<Incomi
 
 export type Waiting = Pick<LinkRequest, "signal" | "silenceMsMax" | "onBegun">;
 
-/** An answer's bytes as they come; ends with an error when none do for too long. */
+/** The bytes of an answer as they come; fails when none come for too long. */
 export async function* readChunks(
   response: IncomingMessage,
   { silenceMsMax }: Pick<Waiting, "silenceMsMax">,
@@ -105,14 +105,17 @@ export async function readAll(response: IncomingMessage, wait: Waiting): Promise
   return Buffer.concat(chunks);
 }
 
-/** For an answer that has ended: the embedded engine says in its trailers when it ended in the middle. */
+/** Call it at the end of an answer: the embedded engine says in trailers if it ended in the middle. */
 export function checkTrailers(response: IncomingMessage): void {
   const code = Number(response.trailers["x-clickhouse-exception-code"] ?? 0);
   if (code === 0) return;
   throw outageOfAnswer(200, code, decodeURIComponent(response.trailers["x-exception-text"] ?? ""));
 }
 
-/** A connection that fails or is cut in mid-answer is an engine that went away, unless the caller did it. */
+/**
+ * A connection that fails, or breaks in the middle of an answer, means that the engine went away, unless the caller
+ * ended it.
+ */
 export function toLinkOutage(error: unknown, signal: AbortSignal | undefined): StoreOutage {
   if (error instanceof StoreOutage) return error;
   if (signal?.aborted) return new StoreOutage("cancelled", "the call was cancelled", { cause: error });
@@ -121,7 +124,7 @@ export function toLinkOutage(error: unknown, signal: AbortSignal | undefined): S
 
 // Several addresses of one store: the servers of a cluster. One is used until it fails; then the next.
 
-/** What a connection fails with that was never made: nothing was sent, so another server may be asked at once. */
+/** Errors of connections that were never made: nothing was sent, so another server may be asked at once. */
 const neverMade: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "EHOSTUNREACH",

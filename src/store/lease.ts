@@ -1,6 +1,7 @@
-// Who does what one collector of a shared store should do for all: bring the schema up to date, remove old runs. A lease is
-// a row with an end. Whoever wants one says so, waits until the others can be read, and has it if nobody asked before. Two
-// may still have it at once when a store is slow; what is done under one may therefore be done twice.
+// Decides which collector of a shared store does what one should do for all: update the schema, remove old runs. A
+// lease is a row with an end. A collector that wants one says so, waits until the others can be read, and has it if
+// nobody asked before. If the store is slow, two may still have it at once; so whatever is done under a lease may be
+// done twice.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowNs } from "#base/clock.ts";
@@ -28,15 +29,15 @@ export const leasesLayout: TableLayout = {
 };
 
 export interface Lease {
-  /** From now on it lasts as long as when it was taken. */
+  /** Makes it last from now on as long as when it was taken. */
   renew(): Promise<void>;
   release(): Promise<void>;
 }
 
-/** Longer than an insert takes to be seen by the others. */
+/** Longer than it takes others to see an insert. */
 const settleMs = 200;
 
-/** Null when another has it. A store of its own is nobody else's. */
+/** Null if another collector has it. On an embedded store there is no other. */
 export async function takeLease(store: Store, name: string, holder: string, forMs: number): Promise<Lease | null> {
   if (store.kind === "embedded") return { renew: nothing, release: nothing };
   const since = nowNs();

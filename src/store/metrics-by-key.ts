@@ -1,11 +1,11 @@
-// `metric_by_key` in the embedded engine: the summaries of metrics once more, in the order of their keys. Filled with every
-// plan it would cost as much as the summary itself, and what asks for it is seldom asked. So the collector copies what is
-// new from time to time, and a question reads the rest from the summary (`reader/cells.ts`).
+// `metric_by_key` in the embedded engine: the summaries of metrics once more, ordered by key. Filling it with every
+// plan would cost as much as the summary itself, and it is asked rarely. So the collector copies new rows from time to
+// time, and a question reads the rest from the summary (`reader/cells.ts`).
 //
-// The engine numbers the blocks that are inserted into a table, and a part holds a range of them; so one number tells what
-// has been copied. It stands as a mark in the table itself, in a row without group and key. Numbers may begin again when an
-// engine starts with an empty table: a mark counts as long as that engine runs, and is handed on at the next start if the
-// table has no fewer blocks than it says. Whatever is copied twice changes nothing, see summaries.ts.
+// The engine numbers the blocks that are inserted into a table, and a part holds a range of them; so one number says
+// what has been copied. It is stored as a mark in the table itself, in a row without group and key. Numbers may begin
+// again when an engine starts with an empty table, so a mark counts only while that engine runs. The next start takes
+// it over if the table has at least as many blocks as it says. Copying a row twice changes nothing, see summaries.ts.
 
 import { randomUUID } from "node:crypto";
 import { count, readRow } from "./reader/native-rows.ts";
@@ -14,17 +14,17 @@ import { quote } from "./sql-quote.ts";
 import type { Store } from "./store.ts";
 
 const processId = randomUUID();
-/** Rows of one statement, so that plans get their turn in between. */
+/** How many rows a statement copies, so that plans get their turn in between. */
 const rowsAtOnce = 200_000;
 
 const target = metricsByKey.target.name;
 const source = metricSummary.target.name;
 const marks = "key = '' AND group_key = ''";
-/** What is there already may be inserted again: its rows may have been deleted since. */
+/** Deduplication is off: rows that were copied and deleted since must be copied again. */
 const settings =
   "insert_deduplicate = 0, max_threads = 1, max_block_size = 32768, min_insert_block_size_rows = 32768, min_insert_block_size_bytes = 0";
 
-/** Of a row of the summary: the last block of the part that holds it. */
+/** The last block of the part that holds a row of the summary. */
 export const lastBlockSql = "toInt64(splitByChar('_', toString(_part))[3])";
 
 /** The name of the mark that counts now. */
@@ -34,13 +34,13 @@ function markName({ restarts }: Pick<Store, "restarts">): string {
 
 const blockRow = { block: count };
 
-/** Up to which block of the summary all rows have been copied; 0 for none. */
+/** The block of the summary up to which all rows have been copied; 0 for none. */
 export async function readCopiedTo(store: Store): Promise<number> {
   const sql = `SELECT max(max_ns) AS block FROM ${store.database}.${target} WHERE ${marks} AND worker = {mark:String}`;
   return (await readRow(store, blockRow, { sql, params: { mark: markName(store) } }))?.block ?? 0;
 }
 
-/** To be called when an engine has started, before anything is stored: a mark of the one before counts on, if it can. */
+/** Takes over the mark of the last engine, if it still counts. Call it after a start, before anything is stored. */
 export async function handOnMark(store: Store): Promise<void> {
   const sql = `SELECT max(max_ns) AS block FROM ${store.database}.${target} WHERE ${marks}`;
   const marked = (await readRow(store, blockRow, { sql }))?.block ?? 0;
@@ -65,7 +65,7 @@ WHERE ${lastBlockSql} > ${done}${slices === 1 ? "" : ` AND cityHash64(group_key,
   await store.ddl(markSql(database, mark, String(last.block)));
 }
 
-/** For a table that every insert has filled until now. */
+/** For a table that every insert has filled so far. */
 export function markAllSql(database: string): string {
   const last = `(SELECT max(max_block_number) FROM system.parts WHERE active AND database = ${quote(database)} AND table = ${quote(source)})`;
   return markSql(database, quote(processId), last);

@@ -1,4 +1,5 @@
-// What the store throws when it cannot answer. Sorted here once, by code; callers ask `retryable`, never the text.
+// What the store throws when it cannot answer. Errors are classified here once, by code; callers ask `retryable`, never
+// the text.
 
 import { DiskOutage } from "#base/disk-outage.ts";
 
@@ -33,7 +34,7 @@ export class StoreOutage extends Error {
     this.code = options.code ?? 0;
   }
 
-  /** The same call may succeed later, and is safe to repeat (inserts: with the same token). */
+  /** The same call may succeed later and is safe to repeat (inserts: with the same token). */
   get retryable(): boolean {
     return retryableKinds.has(this.kind);
   }
@@ -46,7 +47,7 @@ export function isRetryable(error: unknown): boolean {
 /** NOT_ENOUGH_SPACE. */
 const noSpace = 243;
 
-/** The store's disk, or the one of the outbox before it. */
+/** Whether the disk of the store, or of the outbox before it, is full. */
 export function isDiskFull(error: unknown): boolean {
   if (error instanceof DiskOutage) return error.kind === "disk_full";
   return error instanceof StoreOutage && error.code === noSpace;
@@ -84,7 +85,7 @@ const kindOfCode: ReadonlyMap<number, OutageKind> = new Map([
   [396, "too_large"], // TOO_MANY_ROWS_OR_BYTES
 ]);
 
-/** The outage of an answer with an error. `status` tells trouble of a proxy in between from the engine's own. */
+/** The outage for an error answer. `status` distinguishes trouble of a proxy in between from the engine's own. */
 export function outageOfAnswer(status: number, code: number, text: string): StoreOutage {
   const known = kindOfCode.get(code);
   const byStatus: OutageKind = code === 0 && [502, 503, 504].includes(status) ? "engine_down" : "refused";

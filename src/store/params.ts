@@ -10,7 +10,7 @@ function formatParam(value: ParamValue): string {
   return formatScalar(value);
 }
 
-/** Longer lists go into the text of the query: an address has a limit of about a megabyte. */
+/** Longer lists go into the query: an address is limited to about a megabyte. */
 const addressCharsMax = 16_384;
 
 /** The query, with each long list written as a literal of its type, and the values that are sent beside it. */

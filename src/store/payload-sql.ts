@@ -1,7 +1,8 @@
-// Reading members of stored JSON in SQL. The engine's JSON reader gives up on a whole text for one value it cannot hold:
-// an integer beyond 64 bits, a number beyond a double, half a surrogate pair. Clients send all three (a path in another
-// encoding inside an error's message is enough), so such a text is mended first: the value becomes a text that begins
-// with the control character 1, which is taken off again from what was read. Every other text is read as it stands.
+// Reading members of stored JSON in SQL. The engine's JSON reader gives up on a whole text because of one value that it
+// cannot hold: an integer beyond 64 bits, a number beyond a double, half a surrogate pair. Clients send all three (a
+// path in another encoding inside an error message is enough), so such a text is repaired first: the value becomes a
+// text that begins with the control character 1, which is removed again from what was read. Every other text is read as
+// it is.
 
 import { quote } from "./sql-quote.ts";
 
@@ -11,7 +12,7 @@ const tokens = String.raw`"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|[^"0-9-]+`;
 const replaced = (sql: string, pattern: string, by: string): string =>
   `replaceRegexpAll(${sql}, ${quote(pattern)}, ${quote(by)})`;
 
-/** Half pairs, in a string token: escaped backslashes and whole pairs are put out of the way first. */
+/** Repairs half pairs in a string token; escaped backslashes and whole pairs are put out of the way first. */
 function mendedString(token: string): string {
   const plain = replaced(token, String.raw`\\\\`, String.raw`\\u005c`);
   const hidden = replaced(plain, String.raw`\\u([dD][89abAB]..)\\u([dD][c-fC-F]..)`, String.raw`\\U\1\2`);
@@ -28,7 +29,7 @@ function mended(text: string): string {
 
 const pathOf = (path: readonly string[]): string => path.map((key) => `, ${quote(key)}`).join("");
 
-/** The text at a path of the JSON in a column; '' when there is none. A half pair stands as it was escaped. */
+/** The text at a path of the JSON in a column; '' if there is none. A half pair stays escaped. */
 export function jsonText(column: string, ...path: readonly string[]): string {
   return textAt(`isValidJSON(${column})`, column, mended(column), path);
 }
@@ -52,8 +53,8 @@ function rawAt(isPlain: string, text: string, odd: string, path: readonly string
 }
 
 /**
- * Several members of one text, which is looked at once: `columns` stand in a query of their own, and the members are
- * taken in the one around it. The engine needs longer to make sense of many long expressions than to read some rows.
+ * Reads several members of one text, which is checked once: `columns` belong into an inner query, and the members are
+ * taken in the outer one. The engine needs longer to analyse many long expressions than to read some rows.
  */
 export function jsonMembers(column: string) {
   return {

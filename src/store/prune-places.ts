@@ -1,12 +1,13 @@
-// The places of a Cirron batch's rows are stored so that copies of a batch that two collectors took are found. Its id is
-// known for a day, so a batch that came once is not stored again under another key, and its place is of no more use then.
+// The places of the rows of a Cirron batch are stored so that copies of a batch that two collectors took are found.
+// Batch ids are known for a day, so a batch that came once is not stored again under another key, and after that its
+// place is useless.
 
 import { deletionTarget } from "./delete-groups.ts";
 import { count, readColumn, readValue, text } from "./reader/native-rows.ts";
 import { quote } from "./sql-quote.ts";
 import type { Store } from "./store.ts";
 
-/** Forgets the places from before a time, except of batches that lie under two keys still; returns how many. */
+/** Removes places from before a time, except those of batches that still have two keys; returns how many. */
 export async function prunePlaces(store: Store, beforeNs: bigint): Promise<number> {
   const table = `${store.database}.batch_places`;
   const sql = `SELECT batch_id FROM ${table} GROUP BY batch_id

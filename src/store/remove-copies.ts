@@ -1,6 +1,5 @@
-// Removes copies of Cirron rows that two collectors took under two group keys: the least key keeps them, and they go from
-// the others. Never are rows of one group told apart by anything else than their group: a merge may have left any one of
-// them.
+// Removes copies of Cirron rows that two collectors took under two group keys: the smallest key keeps its rows, the
+// others lose them. Rows of one group are told apart by nothing but their group: a merge may have left any of them.
 
 import { idColumns } from "./copies-across.ts";
 import { deletionTarget } from "./delete-groups.ts";
@@ -11,7 +10,10 @@ import type { Store } from "./store.ts";
 const tables = ["spans", "marks", "snapshots"] as const;
 type Table = (typeof tables)[number];
 
-/** Of one statement, which a server takes up to a length; each costs it a rewrite of what it touches. */
+/**
+ * How many copies one statement removes: a server limits its length, and each statement costs a rewrite of what it
+ * touches.
+ */
 const copiesAtOnce = 1000;
 
 /** Returns how many ids were there twice. Collectors that do this at once keep the same rows. */
@@ -51,8 +53,8 @@ async function removeFrom(
 }
 
 /**
- * By place too: meanwhile the run may have been deleted and sent again, and then what was found as a copy is gone and what
- * came after it is none.
+ * The place is part of the condition: the run may have been deleted and sent again meanwhile, and what came after that
+ * is no copy.
  */
 async function removeSome(
   store: Store,
@@ -64,7 +66,7 @@ async function removeSome(
     ({ id, place: [groupKey, collector, position] }) =>
       `(${quote(groupKey)}, ${quote(id)}, ${quote(collector)}, ${position})`,
   );
-  // The groups once more by themselves: what the tables are sorted by.
+  // The groups are also listed by themselves, because the tables are sorted by them.
   const where = `group_key IN (${[...groups].join(", ")})
     AND (toString(group_key), ${idColumns[table]}, toString(collector), jpos) IN (${rows.join(", ")})`;
   // Points are made of marks, and know theirs.
@@ -72,7 +74,7 @@ async function removeSome(
   for (const each of targets) await store.ddl(`DELETE FROM ${deletionTarget(store, each)} WHERE ${where}`);
 }
 
-/** Readers of these groups need not look for copies any more. */
+/** After this, readers of these groups need not look for copies any more. */
 async function forgetRowPlaces(store: Store, places: readonly RowPlace[]): Promise<void> {
   for (let at = 0; at < places.length; at += copiesAtOnce) {
     const some = places.slice(at, at + copiesAtOnce);

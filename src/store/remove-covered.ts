@@ -1,5 +1,5 @@
-// Carries an order of deletion-orders.ts out in the store. Everything here may be done again, by anybody and at any time: rows go
-// by their place, and a group that has rows after the order is given back what was kept beside them.
+// Carries out an order of deletion-orders.ts in the store. Everything here may be repeated, by any collector and at any
+// time: rows are removed by their place, and a group with rows after the order gets back what is derived from them.
 
 import { randomUUID } from "node:crypto";
 import { stateTables } from "#model/state-tables.ts";
@@ -16,7 +16,7 @@ import type { Store } from "./store.ts";
 
 const placed = (Object.keys(factTables) as FactTable[]).filter(hasPlace);
 const derived = ["metric_summary", "metric_by_key", "param_by_key", "group_times", "cirron_ids"] as const;
-/** Last the groups themselves: while they are there, a run is hidden and not half gone. */
+/** The groups come last: until then a run is hidden rather than half gone. */
 const small = ["cirron_batches", "cirron_components", "aliases", "writers", "batch_places", "groups"] as const;
 
 const keysAtOnce = 500;
@@ -34,20 +34,22 @@ export async function removeCovered(store: Store, blobs: BlobStore, order: Delet
     const left = await findLeft(store, keys);
     const gone = keys.filter((key) => !left.has(key));
     await deleteRows(store, [...derived, ...small], gone);
-    // By time: a batch that is known in vain is told apart by its rows all the same.
+    // By time: if a batch is remembered needlessly, its rows still tell.
     await deleteRows(store, ["cirron_batches"], [...left], `received_ns <= ${order.atNs}`);
     await revive(store, order, left);
-    // Rows that came while the last were deleted have lost what was kept beside them.
+    // Rows that arrived during the deletion have lost what is derived from them.
     await revive(store, order, await findLeft(store, gone));
   }
 }
 
-/** For whoever has stored rows of these groups after the order, and heard of it later. */
+/** For a collector that has stored rows of these groups after the order, before it heard of it. */
 export async function reviveLeft(store: Store, order: DeletionFact): Promise<void> {
   await revive(store, order, await findLeft(store, keysOf(order)));
 }
 
-/** How far the store has the rows of each collector, of these groups: all of them, or those that came before a time. */
+/**
+ * The last stored position of each collector in these groups: of all their rows, or of those that came before a time.
+ */
 export function readStoredPositions(
   store: Store,
   keys: readonly string[],
@@ -65,7 +67,7 @@ function toCover({ covered }: DeletionFact): string {
   return `(${["collector = ''", ...each].join(" OR ")})`;
 }
 
-/** A statement costs every replica its time, so only tables that have such rows get one. */
+/** A statement costs every replica time, so only tables with such rows get one. */
 async function deleteRows(
   store: Store,
   tables: readonly string[],

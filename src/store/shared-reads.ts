@@ -1,6 +1,6 @@
-// Reading a store that several collectors write to. A row that two of them took is there twice: under one key until the
-// engine merges its copies, so the groups that have two writers are read without copies; or under two, until the
-// collectors hear of each other, so all but one of these are left out. All other groups are read as ever.
+// Reading a store that several collectors write to. A row that two of them took exists twice: under one key until the
+// engine merges the copies, so groups with two writers are read without copies; or under two keys until the collectors
+// hear of each other, so all but one of these copies are left out. All other groups are read as usual.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { findCopiesAcross } from "./copies-across.ts";
@@ -9,8 +9,8 @@ import { count, readRow } from "./reader/native-rows.ts";
 import type { Query, ReadOptions, Store } from "./store.ts";
 
 /**
- * The store for questions about named groups or runs, which are the parameters `groups` and `runs`. Who writes to a group,
- * and which batches, is stored before its rows are, so a copy that can be read is known as one.
+ * The store for questions about the groups or runs in the parameters `groups` and `runs`. Who writes to a group, and
+ * which batches, is stored before its rows, so a readable copy is always known as one.
  */
 export function readSharedStore(store: Store): Store {
   if (store.kind === "embedded") return store;
@@ -28,12 +28,12 @@ export function readSharedStore(store: Store): Store {
   });
 }
 
-/** How a question is to be asked so that its answer has each row once. */
+/** Options with which an answer has each row once. */
 type Once = Pick<ReadOptions, "withoutCopies" | "onlyRows">;
 
 /**
- * A run is described by many questions about the same groups, asked together: they share one look at the writers. Only
- * those do that were asked before the look began, so that none goes by what was true before it.
+ * Many questions about the same groups are asked together: they share one look at the writers. A question shares only a
+ * look that begins after it, so that it never relies on an older state.
  */
 function createOnceReader(store: Store): (query: Query) => Promise<Once> {
   const waiting = new Map<string, Promise<Once>>();

@@ -1,6 +1,6 @@
 /**
- * A text as a literal of SQL, for statements that change data: they take no parameters. NUL is written as an escape, because
- * the engine's C interface ends text at a NUL.
+ * A text as an SQL literal, for statements that change data: they take no parameters. NUL is escaped because the
+ * engine's C interface ends text at a NUL.
  */
 export function quote(text: string): string {
   const escaped = text

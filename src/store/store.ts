@@ -4,7 +4,9 @@
 import type { NativeBlock } from "./native/encode-block.ts";
 import type { ParamValue } from "./params.ts";
 
-/** SQL with `{name:Type}` in it, and what they stand for. Values never become part of the text. */
+/**
+ * SQL with places such as `{name:Type}`, and their values, which never become part of the text, except in long lists.
+ */
 export interface Query {
   readonly sql: string;
   readonly params?: Readonly<Record<string, ParamValue>>;
@@ -13,21 +15,24 @@ export interface Query {
 export interface ReadOptions {
   /** Aborting ends the query in the engine too. */
   readonly signal?: AbortSignal | undefined;
-  /** How long the engine may be at it, waits for a slow reader included; 0 forever. */
+  /** How long the engine may work on it, including waits for a slow reader; 0 for ever. */
   readonly timeoutMs?: number;
   readonly rowsMax?: number;
   readonly memoryBytesMax?: number;
-  /** Copies of a row count once, whether or not they are merged yet. Slower; for rows that may be there twice. */
+  /** Copies of a row count once even if they are not merged yet. Slower; for rows that may exist twice. */
   readonly withoutCopies?: boolean;
   /** By table, a condition that the rows of an answer meet. */
   readonly onlyRows?: Readonly<Record<string, string>>;
   /** Runs with a guest's rights and limits: for SQL that people write, checked by sql-guard before. */
   readonly asGuest?: boolean;
-  /** Called when a guest's query has its turn: the embedded engine has few for guests. */
+  /** Called when the turn of a guest's query comes: the embedded engine runs few of them at once. */
   readonly onBegun?: () => void;
 }
 
-/** Of what somebody takes away: it is read at their pace, which the time of a question is not for, and ends with them. */
+/**
+ * For exports and the like: they are read at the caller's pace, so the time limit of questions does not apply, and they
+ * end with the caller.
+ */
 export const takenAway = { timeoutMs: 0 } as const satisfies ReadOptions;
 
 /** The same store, whose questions are asked with these options. */
@@ -38,7 +43,7 @@ export function withOptions(store: Store, own: ReadOptions): Store {
   });
 }
 
-/** The engine's own formats that are asked for. */
+/** The engine's own formats that are used. */
 export type EngineFormat = "Native" | "Parquet";
 
 export interface Answer {
@@ -62,12 +67,9 @@ export interface Store {
   readonly kind: "embedded" | "server";
   readonly database: string;
   readonly cluster: string | null;
-  /** How often the embedded engine had to be started again; 0 for a server. */
+  /** How often the embedded engine was restarted; 0 for a server. */
   readonly restarts: number;
-  /**
-   * While it is the same number, these tables have the same rows: for a store that only this process writes to. Null for
-   * one that others may write to.
-   */
+  /** While this number stays the same, these tables have the same rows. Null for a store that others may write to. */
   writesTo(tables: readonly string[]): number | null;
   ddl(sql: string): Promise<void>;
   /** Sending a block again with its token is harmless. Resolves when the rows are on disk and can be read. */
@@ -83,7 +85,7 @@ export interface Store {
 
 export interface InsertOptions {
   readonly token: string;
-  /** Where the block's bytes lie on this machine too: the embedded engine then reads them there. */
+  /** A file on this machine with the same bytes; the embedded engine reads it instead. */
   readonly file?: string;
   readonly signal?: AbortSignal;
 }

@@ -1,4 +1,4 @@
-// Who writes to which group, in a store that several share. A group with two writers is read without copies.
+// Which collectors write to a group, in a shared store. A group with two writers is read without copies.
 
 import { randomUUID } from "node:crypto";
 import { nowNs } from "#base/clock.ts";
@@ -22,9 +22,10 @@ export async function noteWriters(
   await store.insert("writers", encodeObjects(stateTables.writers, rows), { token: `writers-${randomUUID()}` });
 }
 
-// Blocks that are sent again after a crash, or after the store was away for long, to a store that others write to as well. A
-// store knows the tokens of some thousand blocks, and others may have sent that many since; then a block that was there
-// already is there twice. So its groups are noted as written twice, and are read without copies from then on.
+// Blocks that are sent again, after a crash or after the store was away for long, to a store that others write to as
+// well. A store remembers the tokens of some thousand blocks, and others may have sent more since; then a block that
+// was stored already is stored twice. So its groups are noted as written twice, and are read without copies from then
+// on.
 
 export async function noteResent(store: Store, collector: string, blocks: readonly PlannedBlock[]): Promise<void> {
   if (store.kind === "embedded") return;

@@ -1,11 +1,11 @@
-// Acks that wait to be sent. A worker that does not read for a while makes them pile up, so they wait as ranges of
-// sequence numbers, a few words for a million of them, and become frames only when there is room for their bytes.
+// Acks that wait to be sent. They pile up when a worker does not read, so they wait as ranges of sequence numbers, a
+// few words for a million of them, and become frames only when there is room for their bytes.
 
 import type { RunId, WorkerId } from "#model/names.ts";
 import type { EventOutcome } from "./ports.ts";
 
 interface Run {
-  /** `,"run_id":…,"wid":…` as it stands in the frame. */
+  /** `,"run_id":…,"wid":…` as in the frame. */
   readonly names: string;
   readonly runId: RunId;
   readonly wid: WorkerId;
@@ -14,10 +14,10 @@ interface Run {
   readonly error: string | null;
 }
 
-/** Longer ids are left out of an ack, so that nobody makes us send what they sent us over and over. */
+/** Longer ids are left out of an ack, so that nobody makes the server send long names over and over. */
 const nameCharsMax = 512;
 const errorCharsMax = 500;
-/** Above what the fixed words, three numbers and the longest names and error can take, in bytes. */
+/** An upper bound for an ack: fixed words, three numbers, the longest names and error, in bytes. */
 const ackBytesMax = 512 + 3 * 6 * (2 * nameCharsMax + errorCharsMax);
 
 /** Shared by all queues: frames are written here, then copied out. */
@@ -35,7 +35,7 @@ export class AckQueue {
     return this.runs.length === 0;
   }
 
-  /** False when too many ranges wait: the ack is given up, and the worker will send the event again. */
+  /** False when too many ranges wait: the ack is dropped, and the worker will send the event again. */
   push({ runId, wid, seq, error }: EventOutcome): boolean {
     const last = this.runs.at(-1);
     if (last !== undefined && error === null && last.error === null && follows(last.last, seq)) {
@@ -50,7 +50,7 @@ export class AckQueue {
     return true;
   }
 
-  /** Frames until there are `bytesMax` bytes or no more acks. `firstSeq` is the `m.seq` of the first. */
+  /** Encodes acks until there are `bytesMax` bytes or no more acks. `firstSeq` is the `m.seq` of the first. */
   take(bytesMax: number, firstSeq: number, tsUs: number): { readonly bytes: Uint8Array; readonly count: number } {
     if (scratch.length < bytesMax + ackBytesMax) scratch = Buffer.allocUnsafeSlow(bytesMax + ackBytesMax);
     let at = 0;

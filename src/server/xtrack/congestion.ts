@@ -1,25 +1,29 @@
-// How far the disk is behind with what workers send. Bytes wait here as they came: decoded, they would take several times
-// as much. When all that wait use up their memory, workers are left unread for a while, also those that never asked
-// to wait: a sender faster than the disk then meets a full socket, and nothing is lost. That ends when the disk gets no further.
-// Then workers without acks are read on and lose events, because a full disk must not stop a training.
+// How far the disk is behind with what workers send. Bytes wait here as they came: decoded, they would take several
+// times as much. When the waiting bytes exceed their budget, workers are not read for a while, even those that never
+// asked to wait: a sender faster than the disk then meets a full socket, and nothing is lost. If the disk makes no
+// progress, this ends: workers without acks are read again and lose events, because a full disk must not stop a
+// training.
 
 import type { IntakeCounters } from "./ports.ts";
 
-/** Bytes of records on their way to the disk, beyond which nothing more is decoded for it: about two of its writes. */
+/** When more bytes than this are on their way to the disk, nothing more is decoded for it: about two of its writes. */
 export const flyingBytesMax: number = 16 * 1024 * 1024;
-/** How long the disk may take for its next write before workers without acks are read on. */
+/** How long the disk may make no progress before workers without acks are read again. */
 const stallMs = 1000;
 const lookMs = 250;
-/** Near the limit, so that a pause is short: a sender's kernel takes what it sends in a few tens of milliseconds. */
+/**
+ * Close to the limit, so that pauses are short: the kernel buffers only some tens of milliseconds of what a worker
+ * sends.
+ */
 const easedShare = 0.9;
-/** A stream with less than this on its way is read whatever others do: ten thousand of them fit as well. */
+/** A stream with less than this pending is always read: even ten thousand of them fit. */
 const littleBytes = 4 * 1024;
 
 /** A stream that waits for the disk. */
 export interface Waiter {
-  /** It may decode what it has. */
+  /** The stream may decode what it has. */
   hearDisk(): void;
-  /** It may be read again. */
+  /** The stream may be read again. */
   hearRoom(): void;
 }
 
@@ -32,7 +36,7 @@ export class Congestion {
   private readonly unread = new Set<Waiter>();
   private isFull = false;
   private isStalled = false;
-  /** When the disk last got on, or was first waited for. */
+  /** When the disk last made progress, or was first waited for. */
   private movedMs = 0;
   private timer: NodeJS.Timeout | undefined;
 
@@ -41,21 +45,21 @@ export class Congestion {
     this.bytesMax = bytesMax;
   }
 
-  /** The disk has enough to write; the stream hears when it has not. */
+  /** Whether the disk has enough to write. If so, `hearDisk` is called when it has not. */
   isDiskBusy(waiter: Waiter): boolean {
     if (this.counters.flyingBytes <= flyingBytesMax) return false;
     this.undecoded.add(waiter);
     return true;
   }
 
-  /** A stream with so many bytes on their way is not to be read; it hears when it is again. */
+  /** Whether a stream with this many pending bytes must not be read. If so, `hearRoom` is called when it may be. */
   mustWait(waiter: Waiter, bytes: number): boolean {
     if (bytes <= littleBytes || !this.isOver()) return false;
     this.unread.add(waiter);
     return true;
   }
 
-  /** Those who send much are left unread, so that little more can come. */
+  /** Whether streams that send much are not read, so that little more can come. */
   get isHeld(): boolean {
     return this.isFull && !this.isStalled;
   }
@@ -71,7 +75,7 @@ export class Congestion {
     this.movedMs = performance.now();
   }
 
-  /** Bytes are no longer on their way, or not to the disk. */
+  /** Pending bytes have become fewer. */
   ease(): void {
     if (this.undecoded.size > 0 && this.counters.flyingBytes <= flyingBytesMax) {
       const waiters = [...this.undecoded];
@@ -94,7 +98,7 @@ export class Congestion {
     if (!this.isFull && this.waitingBytes > this.bytesMax) {
       this.isFull = true;
       this.movedMs = performance.now();
-      // What has landed while this process itself stood still is heard of first.
+      // Writes that ended while this process stood still are noticed first.
       this.timer = setInterval(() => setImmediate(() => this.look()), lookMs).unref();
     }
     return this.isHeld;

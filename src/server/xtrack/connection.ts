@@ -1,6 +1,6 @@
-// One worker's connection, whatever carries it. The job comes first: a connection is never closed for what it says. One that
-// asked for acks knows how to wait; any other waits only for a disk that gets on. A client that speaks HTTP gets an answer
-// that says so.
+// One worker's connection, whatever carries it. The job comes first: a connection is never closed for what it says. A
+// worker that asked for acks knows how to wait; any other waits only for a disk that makes progress. A client that
+// speaks HTTP gets an answer that says so.
 
 import type { RunId, WorkerId } from "#model/names.ts";
 import type { FrameStream } from "./frame-stream.ts";
@@ -10,11 +10,14 @@ import type { Admission, CommandDesk, EventOutcome, Gate, StreamEnd, Transport }
 import { type Sniffed, Sniffer } from "./sniff.ts";
 
 export interface ConnectionRules {
-  /** Who gets acks and commands. A client that never reads loses its last events when it is sent any. */
+  /**
+   * Who gets acks and commands. If a client never reads what it is sent, the end of its connection may lose its last
+   * events.
+   */
   readonly acks: "asked" | "always" | "never";
-  /** How long the first whole frame may take; there is no timeout after it. */
+  /** How long the first whole frame may take. There is no timeout after it. */
   readonly firstFrameTimeoutMs: number;
-  /** A connection that waits for acks is not read while it has more than this pending. */
+  /** A connection with acks is not read while it has more than this pending. */
   readonly pendingBytesMax: number;
   readonly outgoing: OutgoingLimits;
 }
@@ -31,9 +34,9 @@ export interface ConnectionPorts {
   readonly gate: Gate;
   readonly desk: CommandDesk;
   readonly nowUs: () => number;
-  /** A connection was refused, and from where it came. */
+  /** Reports a refused connection and its address. */
   readonly onRefused?: ((reason: RefusedReason, address: string) => void) | undefined;
-  /** Tells when the key behind an admission is revoked, until the returned function is called. */
+  /** Calls back when the key of an admission is revoked, until the returned function is called. */
   readonly watchSource?: ((source: string, onGone: () => void) => () => void) | undefined;
 }
 
@@ -47,7 +50,7 @@ export interface Carrier extends OutgoingWire {
   readonly isHeardOnly?: boolean;
   pause(): void;
   resume(): void;
-  /** If there is a way to leave what comes to the kernel while it is paused, and to read it in one go. */
+  /** Set if bytes can be left in the kernel while the carrier is paused, and be read in one go. */
   readonly sips?: Sips | undefined;
   /** Ends it once everything written has left. */
   finish(): void;
@@ -56,26 +59,26 @@ export interface Carrier extends OutgoingWire {
 }
 
 export interface Sips {
-  /** Has the kernel's bytes read once. */
+  /** Starts to read what the kernel has, once. */
   begin(): void;
-  /** Receives what was read by now. */
+  /** Takes what was read by now. */
   end(): void;
 }
 
 export interface ConnectionCounters extends OutgoingCounters {
   accepted: number;
   open: number;
-  /** Without a needed key: drained, counted, not closed. */
+  /** Without the key they need: drained, counted, not closed. */
   unauthorized: number;
   unauthorizedBytes: number;
   /** Closed because no whole frame came in time. */
   timedOut: number;
-  /** Turned away because too many were open. */
+  /** Refused because too many were open. */
   overLimit: number;
   /** Ended by a reset instead of an end of stream. */
   resets: number;
   bytes: number;
-  /** How often a connection was made to wait. */
+  /** How often the server stopped reading a connection. */
   pauses: number;
 }
 
@@ -94,7 +97,7 @@ export interface ConnectionInfo {
   readonly id: number;
   readonly transport: Transport;
   readonly peer: string;
-  /** The first run that spoke here; null before one did. */
+  /** The first run that sent something; null before that. */
   readonly runId: RunId | null;
   readonly wid: WorkerId;
   readonly sinceUs: number;
@@ -125,12 +128,12 @@ export class Connection {
   private readonly counters: ConnectionCounters;
   private readonly outgoing: Outgoing;
   private sniffer: Sniffer | null = new Sniffer();
-  /** Null until the first bytes are understood, and forever if the key is missing. */
+  /** Null until the first bytes are understood; stays null if the key is missing. */
   private stream: FrameStream | null = null;
   private admission: Admission | null = null;
   private firstFrameTimer: NodeJS.Timeout | undefined;
   private isPaused = false;
-  /** Read only when a round of its stream begins. */
+  /** It is read only when a round of its stream begins. */
   private isResting = false;
   private takesCommands: boolean;
   private readonly workers: { readonly runId: RunId; readonly wid: WorkerId }[] = [];
@@ -171,15 +174,15 @@ export class Connection {
     return { id, transport, peer, ...who, sinceUs, frames: this.stream?.frames ?? 0, bytes, takesCommands };
   }
 
-  /** The peer has ended or is gone, or we are shutting down. Resolves when nothing is left to do. */
+  /** The peer has ended or is gone, or the server shuts down. Resolves when nothing is left to do. */
   finish(how: StreamEnd): Promise<void> {
     if (how === "reset") this.outgoing.close();
     this.ending ??= this.wind(how);
     return this.ending;
   }
 
-  // Timers run before sockets are read: after a stall of our own the frame may be here already, so the sockets are read
-  // once more before a worker is blamed.
+  // Timers run before sockets are read. After a stall of this process the frame may already be in the kernel, so the
+  // sockets are read once more before a worker is blamed.
   private giveUp(): void {
     const hasFrame = this.stream !== null && this.stream.frames > 0;
     if (hasFrame || this.firstFrameTimer === undefined || this.ending !== null) return;
@@ -187,7 +190,7 @@ export class Connection {
     this.carrier.destroy();
   }
 
-  /** What came of the frame is kept as torn; a worker that waits for acks sends it again. */
+  /** The part of the frame that arrived is kept as torn; a worker with acks sends it again. */
   private turnAway(): void {
     if (this.ending !== null) return;
     this.ports.onRefused?.("xtrack_memory", this.carrier.address);
@@ -251,7 +254,7 @@ export class Connection {
     this.carrier.pause();
   }
 
-  /** While there is a line, those who have little on their way are read on: they go past it. */
+  /** While records wait for room, connections with little pending are still read: their records go first. */
   private get pendingBytesMax(): number {
     return this.ports.sink.isCrowded() ? crowdedPendingBytesMax : this.rules.pendingBytesMax;
   }
@@ -271,7 +274,7 @@ export class Connection {
     return true;
   }
 
-  /** Reads on, if it rests. */
+  /** Reads the connection again if it rests. */
   rise(): void {
     if (!this.isResting) return;
     this.isResting = false;
@@ -317,7 +320,8 @@ export class Connection {
       const left = this.sniffer.finish();
       if (left.rest.length > 0) this.admit(left);
     }
-    // Our end of stream follows the disk. It proves nothing: the kernel ends the streams of a killed process likewise.
+    // The end of our stream follows the last sync. It proves nothing to the worker: the kernel ends the streams of a
+    // killed process likewise.
     await this.stream?.end(how);
     const tooLong = setTimeout(() => this.outgoing.close(), lastAcksMs[how]);
     await this.outgoing.idle();

@@ -1,4 +1,4 @@
-// All ways in for XTrack workers that stay connected: TCP, Unix socket, WebSocket.
+// All the ways in for XTrack workers that stay connected: TCP, Unix socket, WebSocket.
 
 import { shareMemory } from "#config/memory-shares.ts";
 import type { Config } from "#config/settings.ts";
@@ -43,9 +43,9 @@ export interface XtrackDoorsOptions {
 }
 
 export interface XtrackDoors {
-  /** Whose connections these are. */
+  /** The protocol of these connections. */
   readonly protocol: string;
-  /** Where workers can connect, the port known when 0 was asked for. */
+  /** Where workers can connect, with the real port if 0 was asked for. */
   readonly addresses: readonly ListenAddress[];
   readonly webSocket: WebSocketDoor;
   readonly presence: Pick<PresenceBook, "workersOf" | "count" | "all">;
@@ -53,18 +53,18 @@ export interface XtrackDoors {
   readonly records: Readonly<IntakeCounters>;
   /** Open connections. */
   list(): ConnectionInfo[];
-  /** Lets nobody in, makes durable what came, closes what is open. */
+  /** Stops accepting, makes durable what came, closes what is open. */
   close(): Promise<void>;
 }
 
-/** A worker that waits for acks is not read while it has more than this on its way. */
+/** A worker with acks is not read while it has more than this pending. */
 const pendingBytesMax = 4 * 1024 * 1024;
 
 export async function openXtrackDoors(options: XtrackDoorsOptions): Promise<XtrackDoors> {
   const { config, access, intake, desk, unfinished, onRefused, watchSource } = options;
   const { frameBytesMax, memoryBudgetBytes } = config;
   const { framesBytes: heldBytesMax } = shareMemory(memoryBudgetBytes);
-  // Workers are left unread before anything of them is lost.
+  // Workers are no longer read well before anything is lost.
   const gatheredBytesMax = heldBytesMax * 0.75;
   const sink = new IntakeSink({ ...intake, unfinished, frameBytesMax, gatheredBytesMax, heldBytesMax });
   const counters = createConnectionCounters();
@@ -108,7 +108,7 @@ function toListen({ xtrackAddress, xtrackUnixPath }: XtrackSettings): ListenAddr
 function toGate(access: Pick<Access, "identifyKey" | "owner">): Gate {
   return {
     admit(key, address, transport) {
-      // Only the owner of the data folder can open the Unix socket, so it is like being let in already.
+      // Only the owner of the data folder can open the Unix socket, so opening it counts as a key.
       const isOwner = transport === "unix" && key === "";
       const caller = isOwner ? access.owner() : access.identifyKey(key, { address, isLocal: isLoopback(address) });
       if (caller instanceof Error || !mayUse(caller, "ingest")) return null;

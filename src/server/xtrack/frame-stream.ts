@@ -1,8 +1,8 @@
 // One connection's frames on their way into the journal.
 //
-// Chunks gather and are decoded in turns with other streams. While a record is on its way to the disk, what gathers goes
-// together, so that a worker that sends many small events makes few records; when much has gathered it does not wait.
-// Small pieces go together with those of other streams, see gatherer.ts.
+// Chunks gather and are decoded in turns with other streams. While a record is on its way to the disk, more chunks
+// gather for the next one, so that a worker that sends many small events makes few records; once much has gathered, it
+// does not wait. Small pieces are combined with those of other streams, see gatherer.ts.
 
 import type { Decoded } from "#intake/input-kind.ts";
 import { toDecodedFrames, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
@@ -17,11 +17,11 @@ import { giveBack, type Lent, toLent } from "./lent-memory.ts";
 import { findAsk, findSpeakers, type Speaker, toOutcomes } from "./outcomes.ts";
 import type { EventOutcome, StreamEnd, StreamEvents, StreamOrigin } from "./ports.ts";
 
-/** Who keeps records that the journal had no room for. */
+/** Keeps records that the journal had no room for. */
 export interface RecordHolder {
   readonly isPatient: boolean;
   readonly heldBytes: number;
-  /** Offers the oldest of them again, and says how many bytes were taken; 0 when there is no room. */
+  /** Offers the oldest of them again; returns how many bytes were taken, 0 if there is no room. */
   offerHeld(): number;
 }
 
@@ -29,11 +29,11 @@ export interface FrameRecord extends HeldRecord {
   readonly decoded: DecodedXtrack;
 }
 
-/** A held record is decoded again when it is offered again: its columns would take more than its bytes. */
+/** A held record is decoded again when it is offered: its columns would take more memory than its bytes. */
 interface HeldRecord {
   readonly input: XtrackFramesInput;
   readonly outcomes: readonly EventOutcome[];
-  /** Memory of its bytes that is used again once it is applied. */
+  /** The memory of its bytes, to be reused once it is applied. */
   readonly lent: Lent | null;
 }
 
@@ -42,27 +42,27 @@ interface Decoding {
   readonly memory: Uint8Array | null;
 }
 
-/** Outside of the class: a function made there would keep the record and its columns until it is applied. */
+/** Outside the class: a closure made in a method would keep the record and its columns until it is applied. */
 function giveBackWhen(applied: Promise<unknown>, lent: Lent | null): void {
   applied.then(() => giveBack(lent), ignore);
 }
 
 function ignore(): void {}
 
-/** More than this does not wait for the record before it. */
+/** When more than this has gathered, it does not wait for the record before it. */
 const gatherBytesMax = 256 * 1024;
 /** How long records may wait for room when the server shuts down. */
 const shutdownMs = 2000;
-/** A connection may speak for many workers of many runs, but whoever makes up names must not fill our memory. */
+/** A connection may speak for many workers of many runs, but made-up names must not fill the memory. */
 const speakersMax = 1000;
 const noFrame: ReadonlySet<string> = new Set(["xtrack_bytes_skipped", "xtrack_frame_torn", "xtrack_frame_too_large"]);
 
 export class FrameStream implements RecordHolder {
   /** Whole frames found so far. */
   frames = 0;
-  /** Report the outcome of each event, including that of the current frame. */
+  /** Whether to report the outcome of each event, from the current frame on. */
   reports = false;
-  /** The peer waits for us when there is no room, so its bytes are held and never dropped. */
+  /** The peer waits when there is no room, so its bytes are held and never dropped. */
   isPatient = false;
   heldBytes = 0;
   private readonly sink: IntakeSink;
@@ -75,9 +75,9 @@ export class FrameStream implements RecordHolder {
   private lastSpeaker: Speaker | undefined;
   private readonly leave: (() => void)[] = [];
   private readonly gathered = new GatheredPieces();
-  /** What is left to do of a piece with large frames; nothing else of the stream is decoded before. */
+  /** The rest of a piece with large frames; nothing else of the stream is decoded before it. */
   private decoding: Decoding | undefined;
-  /** Of how many the last piece was made, and how many frames it brought. */
+  /** How many chunks the last piece was made of, and how many frames it brought. */
   private chunksJoined = 0;
   private framesTaken = 0;
   private isResting = false;
@@ -93,22 +93,25 @@ export class FrameStream implements RecordHolder {
     this.sink = sink;
     this.origin = origin;
     this.events = events;
-    // Events that name no run belong to the one that the connection names.
+    // Events without a run belong to the run that the connection names.
     this.source = new XtrackStream({ frameBytesMax: sink.options.frameBytesMax, currentRun: origin.runOverride });
     this.arriving = sink.options.unfinished.open();
   }
 
-  /** Bytes that came and are not durable yet, without the frame that is still arriving: whoever waited for that to become durable would wait for itself. */
+  /**
+   * Bytes that came and are not durable yet, without the frame that is still arriving: waiting for that one to become
+   * durable would never end.
+   */
   get pendingBytes(): number {
     return this.gathered.bytes + this.flyingBytes + this.heldBytes;
   }
 
-  /** The stream owns the chunk. It never refuses one: what cannot be kept it counts. */
+  /** The stream owns the chunk. It never refuses one: whatever cannot be kept is counted. */
   push(chunk: Uint8Array): void {
     const { sink } = this;
     this.gathered.add(chunk);
     sink.counters.gatheredBytes += chunk.length;
-    // Whoever carries it should have waited, or need not: then what has no room is lost, and counted.
+    // The carrier should have waited, or need not wait; then what finds no room is lost, and counted.
     while (sink.counters.gatheredBytes > sink.options.gatheredBytesMax && this.gathered.bytes > 0) this.work();
     this.askForTurn();
   }
@@ -120,7 +123,10 @@ export class FrameStream implements RecordHolder {
     return this.hasWork();
   }
 
-  /** Small pieces that follow each other closely are left to the kernel until the next round, which reads them in one go. */
+  /**
+   * If small pieces follow each other closely, they are left in the kernel until the next round, which reads them in
+   * one go.
+   */
   rest(): boolean {
     const isBusy = this.isResting ? this.framesTaken > 1 : this.chunksJoined > 1;
     this.isResting = isBusy && this.mayWait() && this.events.onRest();
@@ -154,7 +160,7 @@ export class FrameStream implements RecordHolder {
     for (const leave of this.leave.splice(0)) leave();
   }
 
-  /** Offers the oldest held record again, and says how many bytes were taken; 0 when there is no room. */
+  /** Offers the oldest held record again; returns how many bytes were taken, 0 if there is no room. */
   offerHeld(): number {
     const first = this.held[0];
     const bytes = first?.input.body.length ?? 0;
@@ -164,12 +170,12 @@ export class FrameStream implements RecordHolder {
     return bytes;
   }
 
-  /** Is to be left unread for now; a peer that waits for us has a limit of its own. */
+  /** Whether the stream must not be read for now. A peer that waits by itself has a limit of its own. */
   mustWait(): boolean {
     return !this.isPatient && this.sink.congestion.mustWait(this, this.pendingBytes);
   }
 
-  /** What kept it from being read is over, perhaps. */
+  /** It may be possible to read the stream again. */
   hearRoom(): void {
     this.events.onRoom();
   }
@@ -189,7 +195,7 @@ export class FrameStream implements RecordHolder {
     if (this.hasWork()) this.sink.takeTurn(this, this.mayWait());
   }
 
-  /** For the small pieces of others. */
+  /** Whether the piece may wait for small pieces of other streams. */
   private mayWait(): boolean {
     const { lastSpeaker, origin, sink } = this;
     if (this.isEnding || !this.isShareable(this.gathered.bytes)) return false;
@@ -206,10 +212,10 @@ export class FrameStream implements RecordHolder {
     const framesBefore = this.frames;
     if (this.isShareable(bytes)) this.share(memory.subarray(start, end));
     else {
-      // A piece that waits there came before this one.
+      // A piece that waits in the gatherer came before this one.
       this.gatherer?.flush();
       const { source } = this;
-      // What a large frame brings is put behind the rest of it, wherever that lies.
+      // The bytes of a large frame are put after the rest of it, wherever that lies.
       const isRoomy = isLent && source.pendingBytes <= start;
       const steps = isRoomy ? source.pushLent(memory, start, end) : source.pushInSteps(memory.subarray(start, end));
       this.decodeOn({ steps, memory: isLent ? memory : null });
@@ -219,7 +225,7 @@ export class FrameStream implements RecordHolder {
     this.endPiece();
   }
 
-  /** Goes on until there is a pause, which only large frames have. */
+  /** Decodes until there is a pause, which only large frames have. */
   private decodeOn(decoding: Decoding): void {
     const step = decoding.steps.next();
     this.decoding = step.done === true ? undefined : decoding;
@@ -230,12 +236,15 @@ export class FrameStream implements RecordHolder {
 
   private endPiece(): void {
     if (!this.arriving.hold(this.source.pendingBytes)) this.events.onNoRoom();
-    // When something is on its way, its landing tells.
+    // If a record is on its way, its landing says so.
     if (this.flying === 0) this.events.onRoom();
     this.checkSettled();
   }
 
-  /** A worker that waits for acks has records of its own, since it may have to wait for them. So has everybody in line. */
+  /**
+   * A worker with acks has records of its own, since it may have to wait for them. So has everybody while records wait
+   * for room.
+   */
   private isShareable(bytes: number): boolean {
     if (this.reports || this.isPatient || this.origin.isHeardOnly === true || this.sink.isCrowded()) return false;
     return bytes <= smallPieceBytes && this.frames > 0;
@@ -276,13 +285,13 @@ export class FrameStream implements RecordHolder {
     if (this.sink.hold(this, record)) this.keep(record);
   }
 
-  /** Past those in line, if there are any: who sends little need not wait for those who send much. */
+  /** Whether a record may go ahead of those that wait: a quiet sender need not wait for busy ones. */
   private mayPass(bytes: number): boolean {
     const { sink } = this;
     return (!sink.isCrowded() && sink.options.hasRoom(bytes)) || this.quota.take(bytes);
   }
 
-  /** Tells what was found; the first event whose outcome is to be reported, undefined for none. */
+  /** Reports what was found. Returns the first event whose outcome is to be reported; undefined for none. */
   private hear({ decoded: { columns, faults }, firstEvent, firstFault }: StreamChunk): number | undefined {
     this.frames += columns.length - firstEvent;
     for (const { fault } of faults.slice(firstFault)) if (!noFrame.has(fault.code)) this.frames++;
@@ -322,7 +331,7 @@ export class FrameStream implements RecordHolder {
     const bytes = record.input.body.length;
     this.flying++;
     this.flyingBytes += bytes;
-    // When the disk fails, both promises reject; the record is offered again below.
+    // If the disk fails, both promises reject, and the record is held again.
     giveBackWhen(submitted.applied, record.lent);
     submitted.durable.then(
       () => this.land(bytes, record.outcomes),

@@ -1,21 +1,20 @@
-// What a stream brought and nobody has decoded yet, in order. Much of it is put together at once, in memory that is used again:
-// the pieces themselves die young then, and however long the rest waits, the runtime need not look through the whole heap
-// for it.
+// What a stream brought and nobody has decoded yet, in order. Many pieces are joined in pooled memory: the pieces
+// themselves die young then, and however long the rest waits, the runtime need not collect the whole heap for it.
 
 import { copyBytes } from "#base/copy-bytes.ts";
 import { lendMemory } from "./lent-memory.ts";
 
-/** As much is put together at most, with room before it for a frame of which a little has come. */
+/** The most that is joined, with room before it for the beginning of a frame. */
 const joinedBytesMax = 512 * 1024;
 const roomBefore = 64 * 1024;
 
 export interface Joined {
-  /** `memory[start..end)` is what came. */
+  /** What came is `memory[start..end)`. */
   readonly memory: Uint8Array;
   readonly start: number;
   readonly end: number;
   readonly isLent: boolean;
-  /** Of how many pieces it was made. */
+  /** How many pieces it was made of. */
   readonly pieces: number;
 }
 

@@ -1,8 +1,8 @@
-// Small pieces of many streams in one journal record. A worker that sends a metric from time to time would make a record of
-// each, with columns, a promise and a place in every queue behind it, which cost fifty times what the event does. So
-// what streams of one origin deliver while a record of them is on its way to the disk goes together, onto one set of
-// columns; a note in the record says where each stream begins. A stream hears that its piece is durable as it would of
-// a record of its own.
+// Small pieces of many streams in one journal record. A worker that sends a metric from time to time would make a
+// record of each, with columns, a promise and a place in every queue behind it, which cost fifty times what the event
+// does. So pieces that streams of one origin deliver while a record of theirs is on its way to the disk are put
+// together, onto one set of columns; a note in the record says where each stream begins. A stream hears that its piece
+// is durable as it would of a record of its own.
 
 import { joinBytes } from "#base/join-bytes.ts";
 import type { Submitted } from "#intake/sequencer.ts";
@@ -49,7 +49,7 @@ export class Gatherer implements RecordHolder {
     this.pending = createPending();
   }
 
-  /** Where a stream's next small piece is decoded to; `add` must follow before anything else comes. */
+  /** Where the next small piece is decoded to; `add` must follow before anything else. */
   get shared(): SharedEvents {
     return this.pending.shared;
   }
@@ -66,7 +66,7 @@ export class Gatherer implements RecordHolder {
     else this.ask();
   }
 
-  /** Sends what waits here, so that a record which follows it stands behind it. */
+  /** Submits what waits here, so that a record that follows comes after it. */
   flush(): void {
     const { pending, sink } = this;
     if (pending.landings.length === 0) return;
@@ -93,7 +93,7 @@ export class Gatherer implements RecordHolder {
     return bytes;
   }
 
-  /** In the next turn of the event loop: until then every stream that was read has been decoded. */
+  /** Waits for the next turn of the event loop: by then every stream that was read is decoded. */
   private ask(): void {
     if (this.isAsked || this.flying > 0) return;
     this.isAsked = true;

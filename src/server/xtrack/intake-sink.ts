@@ -1,10 +1,10 @@
 // From connections to intake: every stream's frames become journal records, and its acks follow when they are durable.
 //
 // When the journal has no room, records are held here, up to a limit for all streams together, and offered again.
-// Beyond the limit those of peers that can wait are still held (they are no longer read), the others are lost and
-// counted: to read them no more would stop the training that sends them. A disk that is only slow loses nothing, see
-// congestion.ts. While anything is held, everything new gets in line behind it, and the streams take turns, so that whoever
-// sends little is not kept out by those who send much.
+// Beyond the limit, records of peers that can wait are still held (and the peers no longer read); others are lost and
+// counted, because not reading those peers would stop the training. A disk that is only slow loses nothing, see
+// congestion.ts. While anything is held, everything new queues behind it, and the streams take turns, so that those who
+// send much do not keep out those who send little.
 
 import { ownArrival } from "#intake/input.ts";
 import type { Decoded } from "#intake/input-kind.ts";
@@ -19,7 +19,7 @@ import { PresenceBook } from "./presence.ts";
 import { Turns } from "./turns.ts";
 
 const retryMs = 20;
-/** How many of those in line are asked in vain before the others wait for the next time. */
+/** After this many refusals the other waiting holders are tried next time. */
 const failuresMax = 16;
 const gatherersMax = 1000;
 
@@ -33,7 +33,7 @@ export class IntakeSink {
   readonly congestion: Congestion;
   private readonly open = new Set<FrameStream>();
   private readonly waiting = new Set<RecordHolder>();
-  /** By what their streams have in common. */
+  /** By what the streams have in common. */
   private readonly gatherers = new Map<string, Gatherer>();
   private readonly losses = new LossLedger();
   private readonly turns = new Turns();
@@ -50,14 +50,14 @@ export class IntakeSink {
     return stream;
   }
 
-  /** The stream is over. */
+  /** The stream has ended. */
   leave(stream: FrameStream): void {
     this.open.delete(stream);
     this.waiting.delete(stream);
     this.congestion.leave(stream);
   }
 
-  /** Offers a record to the journal, and counts it until it is durable. */
+  /** Offers a record to the journal, and counts its bytes until it is durable. */
   submit(input: XtrackFramesInput, decoded: Decoded | undefined): Submitted {
     const submitted = this.options.submit(input, decoded);
     if (typeof submitted === "string") return submitted;
@@ -70,7 +70,7 @@ export class IntakeSink {
         congestion.move();
         congestion.ease();
       },
-      // It is held next.
+      // The caller holds it again.
       () => {
         counters.flyingBytes -= bytes;
       },
@@ -78,18 +78,18 @@ export class IntakeSink {
     return submitted;
   }
 
-  /** Records wait for room in the journal: a new one gets in line, and peers who can wait should. */
+  /** Whether records wait for room in the journal: new ones queue behind them, and peers that can wait should. */
   isCrowded(): boolean {
     return this.waiting.size > 0;
   }
 
-  /** Who gathers the small pieces of streams like this one. */
+  /** The gatherer for small pieces of streams with this origin. */
   gathererOf(origin: StreamOrigin): Gatherer {
     const { workspace, transport, source, runOverride } = origin;
     const name = JSON.stringify([workspace, transport, source, runOverride]);
     const known = this.gatherers.get(name);
     if (known !== undefined) return known;
-    // A stream that knows one keeps it; senders from ever new addresses must not fill our memory.
+    // Streams keep the gatherer that they have; senders from ever new addresses must not fill the memory.
     if (this.gatherers.size >= gatherersMax) this.gatherers.clear();
     const gatherer = new Gatherer(this, origin);
     this.gatherers.set(name, gatherer);
@@ -100,7 +100,7 @@ export class IntakeSink {
   hold(holder: RecordHolder, record: Pick<FrameRecord, "input" | "decoded">): boolean {
     const { congestion, counters, options } = this;
     const bytes = record.input.body.length;
-    // What was read before they were paused has room as well.
+    // What was read before the peers were paused has room as well.
     const bytesMax = congestion.isHeld ? 2 * options.heldBytesMax : options.heldBytesMax;
     if (!holder.isPatient && counters.heldBytes + bytes > bytesMax) {
       const { workspace, transport } = record.input;
@@ -115,7 +115,7 @@ export class IntakeSink {
     return true;
   }
 
-  /** Calls the stream's work in its turn; that of little work comes with others of its kind. */
+  /** Calls the stream's work in its turn. Streams with little work share a round. */
   takeTurn(stream: FrameStream, isLittle: boolean): void {
     if (isLittle) this.turns.addSmall(stream);
     else this.turns.add(stream);
@@ -135,10 +135,10 @@ export class IntakeSink {
     this.timer = undefined;
     const wasCrowded = this.isCrowded();
     let failures = 0;
-    // One record of each holder at a time; a set goes on to what is added while it is walked through.
+    // One record of each holder at a time; the loop also visits holders that are added meanwhile.
     for (const holder of this.waiting) {
       const bytes = holder.offerHeld();
-      // There may be room for a smaller one of somebody else.
+      // There may be room for a smaller record of another holder.
       if (bytes === 0 && holder.heldBytes > 0) {
         failures++;
         if (failures === failuresMax) break;

@@ -1,5 +1,5 @@
-// Events that came while there was no room, of peers that cannot wait. They are lost, but not silently: each run gets
-// a fault that says which of its events are missing, as soon as there is room for that.
+// Events of peers that cannot wait, which came while there was no room. They are lost, but not silently: as soon as
+// there is room, each run gets a fault that says which of its events are missing.
 
 import type { RunId, WorkerId, Workspace } from "#model/names.ts";
 import type { EventColumns } from "#wire/xtrack/event-columns.ts";
@@ -37,7 +37,7 @@ export class LossLedger {
     }
   }
 
-  /** The oldest loss leaves the ledger. */
+  /** Removes the oldest loss. */
   take(): Loss | undefined {
     for (const [key, loss] of this.losses) {
       this.losses.delete(key);
@@ -46,7 +46,7 @@ export class LossLedger {
     return undefined;
   }
 
-  /** A loss that could not be told after all. */
+  /** Returns a loss that could not be recorded. */
   putBack(loss: Loss): void {
     const key = toKey(loss.workspace, loss.runId, loss.wid);
     const newer = this.losses.get(key);
@@ -78,7 +78,7 @@ export class LossLedger {
   }
 }
 
-/** The body of a journal record that says what was lost. Its bytes make each loss a fault of its own. */
+/** The body of a journal record that says what was lost. Each loss is a fault of its own because its bytes differ. */
 export function toLossBody(loss: Loss): Uint8Array {
   const { runId, wid, firstSeq, lastSeq, events, sinceNs } = loss;
   const worker = wid === "" ? "" : ` of worker ${wid}`;

@@ -7,8 +7,8 @@ import type { AnyTablePart, TablePart } from "#model/batch.ts";
 import type { GroupName, RunId } from "#model/names.ts";
 
 /**
- * `runOf` gives the run that a group belongs to. Copies of events that were known say nothing new, but an answer to a
- * command does: its first copy may have been stored by a process that was killed before it noted what it means.
+ * `runOf` gives the run of a group. A copy of a known event says nothing new, except an answer to a command: its first
+ * copy may have been stored by a process that was killed before it recorded the effect.
  */
 export function toWorkerNews(
   parts: readonly AnyTablePart[],
@@ -52,7 +52,7 @@ function toNews(
   return cmdId === "" ? undefined : { ...who, kind: "ack", cmdId, ...toAnswer(status, toText(payload["error"])) };
 }
 
-/** What an ack's two words mean. */
+/** What the two words of an ack mean. */
 export function toAnswer(status: string, error: string): { readonly isOk: boolean; readonly error: string } {
   return { isOk: status !== "error", error };
 }

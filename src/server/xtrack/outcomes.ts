@@ -1,5 +1,4 @@
-// What a chunk of decoded events says to the connection it came by: who speaks, what they ask for, and which acks
-// they are owed.
+// What a chunk of decoded events tells its connection: who speaks, what they ask for, and which acks they get.
 
 import type { EventColumns } from "#wire/xtrack/event-columns.ts";
 import type { DecodedXtrack } from "#wire/xtrack/stream.ts";
@@ -10,7 +9,7 @@ export interface Speaker {
   readonly wid: string;
 }
 
-/** Every (run, worker) of the events from `first` on, acks and commands apart: those may come without a run. */
+/** Every (run, worker) of the events from `first` on, without acks and commands, which may come without a run. */
 export function findSpeakers(columns: EventColumns, first: number): Speaker[] {
   const { run, worker, type } = columns;
   if (columns.length === first) return [];
@@ -28,7 +27,7 @@ export function findSpeakers(columns: EventColumns, first: number): Speaker[] {
   return [...found.values()];
 }
 
-/** The first event, not before `first`, from which on the connection reads what it asked for; undefined when it did not. */
+/** The first event, from `first` on, that asks for `what`; undefined if none does. */
 export function findAsk(columns: EventColumns, what: "ack" | "command", first: number): number | undefined {
   // Both lists are in the order of the events.
   const start = columns.starts.find(({ event, accepts }) => event >= first && accepts.includes(what))?.event;
@@ -36,7 +35,10 @@ export function findAsk(columns: EventColumns, what: "ack" | "command", first: n
   return start === undefined || control === undefined ? (start ?? control) : Math.min(start, control);
 }
 
-/** One for each event from `first` on and for each refused frame, from `firstFault` on, whose number could be read. */
+/**
+ * One outcome for each event from `first` on, and for each refused frame from `firstFault` on whose number could be
+ * read.
+ */
 export function toOutcomes({ columns, faults }: DecodedXtrack, first: number, firstFault: number): EventOutcome[] {
   const outcomes: EventOutcome[] = [];
   const controls = new Set(columns.control.map(({ event }) => event));

@@ -1,5 +1,5 @@
-// What goes out to one worker: acks and commands, whole frames, in as few writes as there are commits. A peer that
-// stops reading costs the backlog limit and a list of ranges, and nothing else: nobody waits for it.
+// What goes out to one worker: acks and commands, as whole frames, in as few writes as there are commits. If the peer
+// stops reading, that costs the backlog limit and a list of ranges; nobody waits for it.
 
 import type { OutgoingCommand } from "#control/control.ts";
 import type { RunId, WorkerId } from "#model/names.ts";
@@ -8,14 +8,14 @@ import type { EventOutcome } from "./ports.ts";
 
 /** The sending half of a connection. */
 export interface OutgoingWire {
-  /** One write; `done` says whether the bytes have left for the peer. */
+  /** Writes once; `done` is told whether the bytes have left. */
   write(bytes: Uint8Array, done: (isGone: boolean) => void): void;
   /** Bytes given to `write` that have not left. */
   bufferedBytes(): number;
 }
 
 export interface OutgoingLimits {
-  /** No more than this is ever given to the wire and unsent, but for the last frame. */
+  /** No more than this is given to the wire and unsent, apart from the last frame. */
   readonly backlogBytesMax: number;
   readonly ackRangesMax: number;
   readonly commandsMax: number;
@@ -23,7 +23,7 @@ export interface OutgoingLimits {
 
 export interface OutgoingCounters {
   acksSent: number;
-  /** Given up because too many waited for a worker that does not read. */
+  /** Dropped because too many waited for a worker that does not read. */
   acksDropped: number;
   commandsSent: number;
 }

@@ -18,11 +18,11 @@ export interface StreamOrigin {
   readonly workspace: Workspace;
   readonly source: string;
   readonly runOverride: string | null;
-  /** Nothing is kept: its frames come by another way too, and say here only whose commands it takes. */
+  /** Nothing is kept: the frames come another way too, and only say here whose commands the connection takes. */
   readonly isHeardOnly?: boolean;
 }
 
-/** What became of one event. Ids are those that the worker uses itself. */
+/** What became of one event, with the ids that the worker uses itself. */
 export interface EventOutcome {
   readonly runId: RunId;
   /** '' when the worker has no id. */
@@ -32,27 +32,27 @@ export interface EventOutcome {
   readonly error: string | null;
 }
 
-/** How a stream tells what it found: some time after the bytes were pushed, in their order. */
+/** How a stream reports what it found, some time after the bytes were pushed and in their order. */
 export interface StreamEvents {
-  /** The worker is ready to read: by `accepts` in its run_start, or by sending an ack or a command itself. */
+  /** The worker asked for acks or commands, by `accepts` in its run_start or by sending one itself. */
   onAsk(what: "ack" | "command"): void;
   /** A worker of this run speaks here; once for each pair. `runId` is the id under which the run is kept. */
   onWorker(runId: RunId, wid: WorkerId): void;
-  /** After a commit, and only while `reports` is on: its events, in order. */
+  /** The outcomes of events in order, after a commit and only while `reports` is on. */
   onOutcomes(outcomes: readonly EventOutcome[]): void;
   /** An answer to a command that names no run, on a connection where none has begun. */
   onAck(ack: WorkerAck): void;
   /** `pendingBytes` has shrunk. */
   onRoom(): void;
-  /** All frames that are arriving take more than there is for them, and this one is among the large ones. */
+  /** All arriving frames together exceed their budget, and the frame of this stream is a large one. */
   onNoRoom(): void;
-  /** Nothing need be read until `onWake`; says whether it is not. */
+  /** The connection need not be read until `onWake`. Returns whether it stops reading. */
   onRest(): boolean;
-  /** What came meanwhile is to be read, in one go. */
+  /** Read what came meanwhile, in one go. */
   onWake(): void;
-  /** That has been read, and is to be pushed. */
+  /** Push what was read. */
   onCollect(): void;
-  /** Whatever comes is to be read again, as it comes. */
+  /** Read again as bytes come. */
   onRise(): void;
 }
 
@@ -61,7 +61,7 @@ export type StreamEnd = "eof" | "reset" | "shutdown";
 export type Admission = Pick<Caller, "workspace" | "source">;
 
 export interface Gate {
-  /** Who this is, by its key ('' for none) and the way it came; null for someone who may not send. */
+  /** Who this is, by key ('' for none) and the way it came; null if it may not send. */
   admit(key: string, address: string, transport: Transport): Admission | null;
 }
 
@@ -70,19 +70,19 @@ export type CommandDesk = Pick<Control, "attach" | "hearAck">;
 
 export interface IntakeSinkOptions {
   submit(input: XtrackFramesInput, decoded?: Decoded): Submitted;
-  /** Whether a record of so many bytes finds room, besides what is kept for those who send little. */
+  /** Whether a record of this size finds room outside the reserve for quiet senders. */
   hasRoom(bytes: number): boolean;
   nowNs(): bigint;
-  /** The run under which a run's records are kept, by the id that its worker uses. */
+  /** The run under which records are kept, by the run id that the worker uses. */
   runOf(workspace: Workspace, runId: RunId): string;
-  /** Somebody looks at the run, by the id that its worker uses, while it goes on. */
+  /** Whether somebody watches the run live, by the run id that the worker uses. */
   isFollowed(workspace: Workspace, runId: RunId): boolean;
   readonly frameBytesMax: number;
-  /** Counts the bytes of frames that are not whole yet, with those of everybody else. */
+  /** Counts the bytes of unfinished frames, together with everybody's. */
   readonly unfinished: UnfinishedBytes;
-  /** How many bytes of all streams may wait, to be decoded or for the disk, before workers are left unread. */
+  /** How many bytes of all streams may wait to be decoded or for the disk before workers are no longer read. */
   readonly gatheredBytesMax: number;
-  /** How many bytes of all streams may wait because the journal had no room for them. */
+  /** How many bytes of all streams may be held because the journal has no room. */
   readonly heldBytesMax: number;
 }
 

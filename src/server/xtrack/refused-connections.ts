@@ -1,5 +1,5 @@
-// XTrack has no way to refuse a worker, so refused connections are reported to the people who run the server: a counter,
-// a log line, and a sentence on the Health page for a while.
+// XTrack has no way to refuse a worker, so refused connections are reported to the operators: by a counter, a log line,
+// and for a while a sentence on the Health page.
 
 import type { Log } from "#server/log.ts";
 import type { Metrics } from "#server/metrics.ts";
@@ -37,7 +37,7 @@ export class RefusedConnections {
     if (!isQuiet) this.log.warn({ reason, address, connections: count }, `XTrack connections ${words[reason]}.`);
   }
 
-  /** What is worth telling of the last minutes. */
+  /** Sentences about the last minutes. */
   sentences(): string[] {
     return [...this.seen].flatMap(([reason, { count, address, lastMs }]) => {
       if (Date.now() - lastMs > toldForMs) return [];

@@ -1,5 +1,5 @@
-// The first bytes of a connection may be an API key: as a line of text, or as a frame of type `auth`. They are taken
-// out here, so that a key never reaches the journal.
+// The first bytes of a connection may be an API key, as a line of text or as a frame of type `auth`. They are taken out
+// here, so that a key never reaches the journal.
 //
 //   first byte ≥ 0x20    a line, at most 256 bytes and ended by LF, is a key; anything else is no key, and part of the
 //                        stream. (As a length such a byte would mean a frame of half a gigabyte.)
@@ -54,7 +54,7 @@ export class Sniffer {
 
 /** The key of an `auth` frame, '' when it has none; undefined when this is another frame. */
 function readAuthKey(json: Uint8Array): string | undefined {
-  // Nearly every connection starts with something else, and the word is found faster than it is parsed.
+  // Nearly every connection starts with something else, and finding the word is faster than parsing.
   if (!Buffer.from(json.buffer, json.byteOffset, json.length).includes('"auth"')) return undefined;
   const parsed = parseJson(json);
   if (!parsed.ok || !isObject(parsed.value) || parsed.value["t"] !== "auth") return undefined;

@@ -1,5 +1,5 @@
-// XTrack by TCP and by Unix socket. Sockets are read as fast as the kernel gives bytes, or as the disk takes them; half-open
-// ones are kept, so that a worker which ends its side still gets its last acks.
+// XTrack over TCP and Unix sockets. Sockets are read as fast as the kernel gives bytes, or as the disk takes them.
+// Half-open ones are kept, so that a worker that ends its side still gets its last acks.
 
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -16,15 +16,15 @@ export interface SocketServerOptions extends DoorParts {
 }
 
 export interface SocketServer {
-  /** Where it really listens: the port is known when 0 was asked for. */
+  /** Where it listens, with the real port if 0 was asked for. */
   readonly address: ListenAddress;
   /** Open connections. */
   list(): ConnectionInfo[];
-  /** Takes no more connections, makes durable what came, then closes the open ones. */
+  /** Stops accepting, makes durable what came, then closes the open connections. */
   close(): Promise<void>;
 }
 
-/** Dead peers are found by the kernel's probes, since silence is no reason to close. */
+/** The kernel's probes find dead peers, since silence is no reason to close. */
 const keepAliveMs = 60_000;
 
 export async function createSocketServer(options: SocketServerOptions): Promise<SocketServer> {
@@ -36,8 +36,8 @@ export async function createSocketServer(options: SocketServerOptions): Promise<
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: keepAliveMs,
-    // A socket that is paused takes one more piece, and leaves the rest to the kernel; what is taken from it then does not
-    // make it read on. Others do not notice.
+    // A paused socket takes one more piece and leaves the rest to the kernel; taking that piece does not make it read
+    // on. For others this makes no difference.
     highWaterMark: 0,
   });
   server.maxConnections = connectionsMax;
@@ -64,7 +64,7 @@ export async function createSocketServer(options: SocketServerOptions): Promise<
   };
 }
 
-// Bytes that the kernel holds were sent in good faith: the sockets are read a few times more before they are closed.
+// The kernel holds bytes that were sent in good faith, so the sockets are read a few times more before they are closed.
 async function readWhatCame(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 5));
 }
@@ -81,7 +81,7 @@ function serve(socket: Socket, transport: Transport, { ports, rules, counters }:
     resume: () => socket.resume(),
     sips: {
       begin() {
-        // The piece that came before the pause.
+        // First the piece that came before the pause.
         socket.read();
         socket.read(0);
       },

@@ -1,49 +1,49 @@
-// Work that is done a slice at a time, in turns, so that sockets are read in between. Decoding is slower than a socket:
-// done as the bytes come, it would leave them in the kernel, and a sender that cannot wait would meet a full buffer.
+// Work that is done in slices, in turns, so that sockets are read in between. Decoding is slower than reading: done as
+// bytes come, it would leave bytes in the kernel, and a sender that cannot wait would meet a full buffer.
 //
-// Small work waits for company, unless none was done lately: a thousand workers that send an event from time to time
-// would else make a journal record of every few, which costs many times what the events do.
+// Small work waits for more of its kind, unless none was done lately. Otherwise a thousand workers that send an event
+// from time to time would make a journal record of every few events, which costs many times what the events do.
 
 export interface Worker {
-  /** Does a small piece, and says whether there is more to do now. */
+  /** Does a small piece of work; returns whether there is more to do now. */
   work(): boolean;
-  /** It did its part of a round, and the next one is far: need its socket be read before? Says whether it is left alone until then. */
+  /** It did its part of a round, and the next round is far off. Returns whether its socket is left alone until then. */
   rest(): boolean;
-  /** The next round begins: what came meanwhile is to be read, in one go. */
+  /** The next round begins: read what came meanwhile, in one go. */
   wake(): void;
-  /** That has been read, and is to be collected. */
+  /** Take what was read. */
   collect(): void;
-  /** It rests no longer: its socket is read as bytes come. */
+  /** It no longer rests: read its socket as bytes come. */
   rise(): void;
 }
 
 const sliceMs = 4;
-/** The least time between two rounds of small work: little beside what a person sees, much beside a sync of the disk. */
+/** The least time between two rounds of small work: short for a person, long for a sync of the disk. */
 const paceMsMin = 25;
 /**
- * It grows with those who had something to do in the last round: of a fleet each then brings several events at a time,
- * which cost hardly more than one. The writer waits for one round more, so that the most is less than half of the second in
- * which a point is to be queryable.
+ * The time grows with the number of workers that had something to do in the last round. Each worker of a fleet then
+ * brings several events at a time, which cost hardly more than one. The writer waits for one more round, so the longest
+ * time is less than half of the second within which a point must be queryable.
  */
 const paceMsOfEach = 0.5;
 const paceMsMax = 400;
-/** To be woken costs a worker as much as a piece or two, which come in that time if they come often. */
+/** Waking a worker costs as much as a piece or two, so it rests only if that many come in this time. */
 const restMsMin = 100;
 
 export class Turns {
   private readonly ready = new Set<Worker>();
   private readonly small = new Set<Worker>();
-  /** Those of the last round that are still to do their part of it and may rest then. */
+  /** Workers of the last round that have not done their part yet and may rest then. */
   private readonly tiring = new Set<Worker>();
   private readonly resting = new Set<Worker>();
-  /** Those that were woken, until they rest again or rise. */
+  /** Workers that were woken, until they rest again or rise. */
   private readonly woken = new Set<Worker>();
   private isRunning = false;
   private lastRoundMs = Number.NEGATIVE_INFINITY;
   private paceMs = paceMsMin;
   private isRoundSet = false;
 
-  /** The worker has something to do. */
+  /** The worker has work. */
   add(worker: Worker): void {
     this.small.delete(worker);
     this.ready.add(worker);
@@ -52,7 +52,7 @@ export class Turns {
     setImmediate(() => this.run());
   }
 
-  /** The worker has little to do, and nobody waits for it. */
+  /** The worker has little work, and nobody waits for it. */
   addSmall(worker: Worker): void {
     this.small.add(worker);
     this.setRound();
@@ -63,7 +63,7 @@ export class Turns {
     this.isRoundSet = true;
     const waitMs = this.lastRoundMs + this.paceMs - performance.now();
     if (waitMs > 0) setTimeout(() => this.wakeAll(), waitMs);
-    // By then every socket that has something is read.
+    // By then every socket with data is read.
     else setImmediate(() => this.wakeAll());
   }
 

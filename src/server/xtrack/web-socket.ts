@@ -1,5 +1,5 @@
-// XTrack by WebSocket, for workers behind proxies. Binary messages are chunks of the frame stream, cut anywhere. A text
-// message may be the key when it comes first; any other is kept as bytes that are no frame.
+// XTrack over WebSocket, for workers behind proxies. Binary messages are chunks of the frame stream, cut anywhere. If
+// the first message is text, it may be the key; any other text is kept as bytes that are no frame.
 
 import type { WebSocket } from "ws";
 import { type Carrier, Connection, type ConnectionInfo, type ConnectionPorts, type DoorParts } from "./connection.ts";
@@ -19,7 +19,7 @@ export interface WebSocketDoor {
 const pingMs = 30_000;
 const goingAway = 1001;
 
-/** The HTTP server is the gate. */
+/** The HTTP server has admitted the caller already. */
 type OpenParts = Omit<DoorParts, "ports"> & { readonly ports: Omit<ConnectionPorts, "gate"> };
 
 export function createWebSocketDoor(parts: OpenParts): WebSocketDoor {
@@ -29,8 +29,8 @@ export function createWebSocketDoor(parts: OpenParts): WebSocketDoor {
   return {
     accept(socket, caller, peer, about = { runOverride: null }) {
       const carrier = toCarrier(socket, peer, about);
-      // The HTTP server has let the caller in, so its key is watched although nothing was said yet; one that is repeated
-      // in the stream is only taken out of it.
+      // The HTTP server has admitted the caller, so the key is watched before anything is said; a key repeated in the
+      // stream is only taken out of it.
       const unwatch = watchSource?.(caller.source, () => socket.terminate());
       const connection = new Connection(carrier, { ...ports, gate: { admit: () => caller } }, rules, counters);
       connections.set(socket, connection);
