@@ -4,7 +4,7 @@ export interface Stored {
   readonly size: number;
   /** Lower-case hex of what was sent now. */
   readonly sha256: string;
-  /** False when the key was taken already: the first content stays, and what was sent now is gone. */
+  /** False if the key was taken: the first content stays, and what was sent now is discarded. */
   readonly created: boolean;
 }
 
@@ -22,9 +22,9 @@ export interface PutOptions {
 
 export interface BlobStore {
   readonly kind: "fs" | "s3";
-  /** It did not answer when it was last asked. */
+  /** The store did not answer the last call. */
   readonly isAway: boolean;
-  /** Resolves when the blob is durable. A source that fails leaves nothing behind, and its own error is thrown. */
+  /** Resolves when the blob is durable. If the source fails, nothing is left behind and its own error is thrown. */
   put(key: string, source: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<Stored>;
   /** Null when there is none. */
   size(key: string): Promise<number | null>;
@@ -34,7 +34,7 @@ export interface BlobStore {
   move(from: string, to: string): Promise<void>;
   /** Does nothing when there is none. */
   delete(key: string): Promise<void>;
-  /** Every blob whose key begins with the prefix, which ends with `/`; returns how many there were. */
+  /** Deletes every blob whose key begins with the prefix, which ends with `/`; returns how many there were. */
   deletePrefix(prefix: string): Promise<number>;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Blobs in a folder. A blob appears under its key whole and durable or not at all: it is written beside, synced,
-// then linked to its name, which fails when the name is taken, and every folder on the way is synced.
+// Blobs in a folder. A blob appears under its key whole and durable or not at all: it is written elsewhere and synced,
+// then linked to its name, which fails if the name is taken, and every folder on the way is synced.
 
 import { createReadStream } from "node:fs";
 import { link, mkdir, readdir, rename, rm, stat, unlink } from "node:fs/promises";
@@ -113,14 +113,14 @@ class FsBlobs implements BlobStore {
   }
 }
 
-/** Gives a file its name unless that is taken; false when it was. */
+/** Gives a file its name unless the name is taken; returns whether it did. */
 async function place(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
   } catch (cause) {
     if (codeOf(cause) === "EEXIST") return false;
     if (codeOf(cause) !== "EPERM" && codeOf(cause) !== "ENOTSUP") throw cause;
-    // A file system without links: taking the name and checking it cannot be one step there.
+    // Without hard links, checking and taking the name cannot be one step.
     if (await exists(to)) return false;
     await rename(from, to);
     return true;

@@ -35,7 +35,7 @@ export function tensorKey({ workspace, run, span, snapshot, ext }: TensorPlace):
   return `${runPrefix(workspace, run)}${toSegment(span)}/${toSegment(`${snapshot}.${ext}`)}`;
 }
 
-/** Where a blob waits whose run is not known yet. */
+/** The key of a blob whose run is not known yet. */
 export function waitingKey({ workspace, span, snapshot, ext }: Omit<TensorPlace, "run">): string {
   return `waiting/${toSegment(workspace)}/${toSegment(span)}/${toSegment(`${snapshot}.${ext}`)}`;
 }
@@ -44,7 +44,7 @@ export function artifactKey(workspace: string, run: string, name: string): strin
   return `${artifactPrefix(workspace, run)}${toSegment(name)}`;
 }
 
-/** What deleting a run deletes. */
+/** The prefix that is deleted with a run. */
 export function runPrefix(workspace: string, run: string): string {
   return `traces/${toSegment(workspace)}/${toSegment(run)}/`;
 }

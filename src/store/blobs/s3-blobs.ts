@@ -1,8 +1,8 @@
-// Blobs in an S3 bucket, or any store that speaks S3. The SDK is loaded when the first bucket is opened, because it
-// is large and most installations have none.
+// Blobs in an S3 bucket, or any store that speaks S3. The SDK is loaded when a bucket is opened, because it is large
+// and most installations have none.
 //
-// A blob is first taken into a local file: its size must be known to send it, and a part that fails is sent again
-// from there. Small ones go in one request, larger ones in parts. `If-None-Match` keeps the first content.
+// A blob is first written to a local file, because its size must be known before it is sent, and a failed part is sent
+// again from there. Small blobs go in one request, larger ones in parts. `If-None-Match` keeps the first content.
 
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -26,7 +26,9 @@ export interface S3Options {
   readonly tmp: string;
   /** How long the bucket may be silent before a request is given up. */
   readonly silenceMs?: number;
-  /** What goes in one request, and the size of a part. Default 16 MiB; S3's least for a part is 5 MiB. */
+  /**
+   * The most that goes in one request, and the size of a part. Default 16 MiB; the minimum of S3 for a part is 5 MiB.
+   */
   readonly partBytes?: number;
 }
 
@@ -40,7 +42,7 @@ const partsMax = 9000;
 const copyBytesMax = 5 * 1024 ** 3;
 
 export async function createS3Blobs(options: S3Options): Promise<BlobStore> {
-  // Only the embedded engine makes folders in the data folder, and there may be none.
+  // Only the embedded engine makes this folder, and there may be no engine.
   await mkdir(options.tmp, { recursive: true, mode: 0o700 });
   const sdk = await import("@aws-sdk/client-s3");
   const { endpoint, accessKey, secretKey } = options;
@@ -50,7 +52,7 @@ export async function createS3Blobs(options: S3Options): Promise<BlobStore> {
     requestHandler: { connectionTimeout: connectMs, socketTimeout: options.silenceMs ?? silenceMsDefault },
     ...(endpoint === "" ? {} : { endpoint }),
     ...(accessKey === "" ? {} : { credentials: { accessKeyId: accessKey, secretAccessKey: secretKey } }),
-    // Newer checksums are unknown to many compatible stores; the signature already covers each body.
+    // Many compatible stores do not know newer checksums; the signature covers each body.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });
@@ -125,7 +127,7 @@ class S3Blobs implements BlobStore {
     const { Bucket, Key } = this.target(prefix);
     let deleted = 0;
     for (;;) {
-      // Deleting shifts the pages, so the first page is asked for until it is empty.
+      // Deleting shifts the pages, so the first page is requested until it is empty.
       const page = await this.call(new this.sdk.ListObjectsV2Command({ Bucket, Prefix: Key }));
       const keys = (page.Contents ?? []).flatMap(({ Key: key }) => (key === undefined ? [] : [key]));
       if (keys.length === 0) return deleted;
@@ -154,7 +156,7 @@ class S3Blobs implements BlobStore {
     head: S3.CreateMultipartUploadCommandInput,
   ): Promise<boolean> {
     const target = { Bucket: head.Bucket, Key: head.Key };
-    // Sending gigabytes only to hear that the name is taken would be a waste.
+    // Checked first, to avoid sending gigabytes only to hear that the name is taken.
     if ((await this.size(key)) !== null) return false;
     return this.inParts(head, size, this.partBytes, async (UploadId, PartNumber, { start, end }) => {
       const Body = await readPart(path, start, end);
@@ -178,7 +180,7 @@ class S3Blobs implements BlobStore {
     });
   }
 
-  /** Sends an object part by part; false when its name was taken meanwhile. Gives the parts up on a failure. */
+  /** Sends an object part by part; false if its name was taken meanwhile. If it fails, the parts are removed. */
   private async inParts(
     head: S3.CreateMultipartUploadCommandInput,
     size: number,
@@ -213,7 +215,7 @@ class S3Blobs implements BlobStore {
     }
   }
 
-  /** The SDK has repeated what may be repeated; what still fails is sorted by its status. */
+  /** The SDK repeats what may be repeated; what still fails is classified by its status. */
   private async call<I extends S3.ServiceInputTypes, O extends S3.ServiceOutputTypes>(
     command: Parameters<typeof this.client.send<I, O>>[0],
   ): Promise<O> {

@@ -1,4 +1,4 @@
-// Takes a stream into a file, counting and hashing on the way, and makes the file durable.
+// Writes a stream to a file, counts and hashes it on the way, and makes the file durable.
 
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";

@@ -6,7 +6,10 @@ import { decodeNumbers, dtypeBytes } from "./tensor-values.ts";
 export interface Histogram {
   readonly nan: number;
   readonly infinite: number;
-  /** Of finite values, one more than counts; none where there is no such value. A value on an inner edge belongs to the bin above it. */
+  /**
+   * The edges of the bins of finite values, one more than `counts`; empty without such values. A value on an inner edge
+   * belongs to the bin above it.
+   */
   readonly edges: readonly number[];
   readonly counts: readonly number[];
 }
@@ -29,7 +32,7 @@ export async function readHistogram(source: RangeSource, tensor: Tensor, bins: n
   return { nan, infinite, edges, counts: await readCounts(source, tensor, edges) };
 }
 
-/** A tensor of one value gets a bin of width one, as the SDK gives it. */
+/** If all values are equal, the bins span a width of one, as in the SDK. */
 function toEdges(min: number, max: number, bins: number): number[] {
   const end = min === max ? min + 1 : max;
   const isFar = !Number.isFinite((end - min) * bins);
@@ -46,7 +49,7 @@ async function readCounts(source: RangeSource, tensor: Tensor, edges: readonly n
   for await (const values of chunksOf(source, tensor)) {
     for (const value of values) {
       if (!Number.isFinite(value)) continue;
-      // A guess, not even a number where the width is 0 or beyond a double; the edges decide.
+      // An estimate, and 0 where the width is 0 or infinite; the edges decide.
       let bin = Math.min(bins - 1, Math.max(0, Math.floor((value - min) / width) || 0));
       while (bin > 0 && value < (edges[bin] as number)) bin--;
       while (bin < bins - 1 && value >= (edges[bin + 1] as number)) bin++;

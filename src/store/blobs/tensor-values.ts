@@ -1,4 +1,5 @@
-// The element types of safetensors files. Everything that a double holds exactly becomes one; 64-bit integers stay.
+// The element types of safetensors files. Whatever a double holds exactly becomes a double; 64-bit integers stay
+// integers.
 
 export const dtypeBytes = {
   F64: 8,
@@ -65,7 +66,7 @@ function fromBits(bits: number, exponentBits: number, mantissaBits: number): num
   return sign * scale(exponent, mantissa, exponentMax >> 1, mantissaBits);
 }
 
-/** This one has no infinity: only all ones is NaN. */
+/** This type has no infinity, and only all ones is NaN. */
 function fromE4m3(bits: number): number {
   if ((bits & 127) === 127) return Number.NaN;
   return (bits >> 7 === 0 ? 1 : -1) * scale((bits >> 3) & 15, bits & 7, 7, 3);

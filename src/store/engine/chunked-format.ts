@@ -1,6 +1,6 @@
 // chDB formats each chunk of a streamed answer as if it were the whole: a format with a header repeats it in every
-// chunk, and a format with a frame (Parquet, Arrow, pretty tables) makes one file of each. Headers are taken out
-// again here; other formats are not streamed.
+// chunk, and a format with a frame (Parquet, Arrow, pretty tables) makes one file of each. Repeated headers are removed
+// here; framed formats are not streamed.
 
 /** How many header lines a format has, for those that are streamed. */
 const headerLines: ReadonlyMap<string, number> = new Map([

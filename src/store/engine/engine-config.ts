@@ -1,8 +1,8 @@
 // Settings of the embedded engine, and the two configuration files it reads from the data folder.
 //
-// chDB knows one user, `default`. It gets all its rights through a role, so that a guest lane can lay them down:
-// `SET ROLE guest` leaves only SELECT on the views for people. A lane cannot take the role back, because guest
-// statements run through the streaming call, which takes a single SELECT and nothing else, under readonly = 1.
+// chDB knows one user, `default`. It gets all its rights through a role, so that a guest lane can drop them: `SET ROLE
+// guest` leaves only SELECT on the views for people. A lane cannot take the role back, because guest statements run
+// through the streaming call, which takes a single SELECT and nothing else, under readonly = 1.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -47,8 +47,8 @@ export function ownFolders(dataDir: string): EngineFolders {
 }
 
 /**
- * How many parts of about one size are merged into one: rows that come little by little are written once more for every power
- * of it. A question reads a few more parts for that.
+ * How many parts of similar size are merged into one: rows that arrive little by little are rewritten once for every
+ * power of it. Questions read a few more parts in return.
  */
 const mergeConfig = "<merge_tree><merge_selector_base>10</merge_selector_base></merge_tree>";
 
@@ -62,7 +62,7 @@ export function prepareFolders(dataDir: string): EngineFolders {
   return folders;
 }
 
-/** A server must also start when its disk is full, so what stands there already is not written again. */
+/** A server must start even if its disk is full, so a file that is right already is not written again. */
 function writeWhereOther(path: string, text: string): void {
   if (existsSync(path) && readFileSync(path, "utf8") === text) return;
   writeFileSync(path, text, { mode: 0o600 });
@@ -81,10 +81,13 @@ export function laneArgs(folders: EngineFolders, memoryBytesMax: number): string
   ];
 }
 
-/** The engine thinks of a gibibyte for each thread, and would read with one thread wherever it may have no more than two. */
+/**
+ * The engine expects a gibibyte for each thread by default, and would use one thread wherever it may have no more than
+ * two gibibytes.
+ */
 const threadBytes = 128 << 20;
 
-/** To compile what a question computes takes longer than most questions do, so only what is asked often enough is worth it. */
+/** Compiling a question's expressions takes longer than most questions do, so only frequent ones are compiled. */
 const askedUntilCompiled = "100";
 const compileSettings = [
   "min_count_to_compile_expression",
@@ -99,7 +102,7 @@ export function laneSettings(purpose: Purpose, memoryBytesMax: number): Settings
     ["output_format_json_escape_forward_slashes", "0"],
     ["async_insert", "0"],
     ...compileSettings.map((name) => [name, askedUntilCompiled] as const),
-    // Where the file system cannot say whether a read would have to wait, each would be handed to another thread.
+    // If a file system cannot say whether a read would block, each read would be handed to another thread.
     ["local_filesystem_read_method", "pread"],
     ["max_threads_min_free_memory_per_thread", String(threadBytes)],
     ["max_query_size", String(64 << 20)],
@@ -108,7 +111,7 @@ export function laneSettings(purpose: Purpose, memoryBytesMax: number): Settings
   ]);
 }
 
-/** What a query of a person may take. */
+/** The limits of a query that a person writes. */
 export interface GuestLimits {
   readonly timeoutMs: number;
   readonly memoryBytesMax: number;
@@ -132,7 +135,7 @@ const guestOpening = (limits: GuestLimits): readonly string[] => [
     "max_columns_to_read = 1000",
     "max_subquery_depth = 20",
     "max_threads = 2",
-    // A fault's bytes need not be text, and the answer must be JSON all the same.
+    // The bytes of a fault need not be text, and the answer must be JSON all the same.
     "output_format_json_validate_utf8 = 1",
     "readonly = 1",
   ].join(", ")}`,

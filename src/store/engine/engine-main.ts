@@ -1,5 +1,5 @@
-// Where the engine process begins. What it runs is compiled once, not at every start; and because it never ends but by a
-// kill, it says itself when that is to be kept.
+// The start of the engine process. Its code is compiled once, not at every start. The process only ever ends by a kill,
+// so the compile cache is flushed explicitly.
 
 import nodeModule from "node:module";
 

@@ -1,5 +1,5 @@
-// The engine process: owns `<data>/store` and serves it on a private socket. It is started by the supervisor and
-// lives no longer than its server: the system kills it then, or it kills itself when their channel closes; hard, because
+// The engine process: owns `<data>/store` and serves it on a private socket. The supervisor starts it, and it lives no
+// longer than its server: the system kills it then, or it kills itself when their channel closes. It ends hard, because
 // chDB's handlers can make any softer end hang for minutes. Everything acknowledged is on disk by then.
 
 import { once } from "node:events";
@@ -17,7 +17,7 @@ function die(): never {
   throw new Error("unreachable: SIGKILL cannot be handled");
 }
 
-/** Waits until the channel has taken the message: the process usually ends right after it. */
+/** Waits until the channel has taken the message, because the process usually ends right after it. */
 async function tell(message: FromEngine): Promise<void> {
   await new Promise<void>((resolve) => {
     if (process.send === undefined) die();
@@ -28,7 +28,7 @@ async function tell(message: FromEngine): Promise<void> {
 async function openEngine(options: EngineOptions, serverPid: number, folders: EngineFolders): Promise<Engine> {
   try {
     const engine = await Engine.open(folders, options.memoryBytesMax, options.guest);
-    // Whose server has gone meanwhile has another parent, and may not have been told yet.
+    // If the server has gone meanwhile, the engine has another parent, and may not have been told yet.
     if (process.ppid !== serverPid) die();
     const owner = findLiveOwner(options.dataDir, serverPid);
     if (owner !== null) {
@@ -38,8 +38,8 @@ async function openEngine(options: EngineOptions, serverPid: number, folders: En
     writeOwner(options.dataDir, serverPid, options.isBrief);
     return engine;
   } catch (error) {
-    // A folder that is locked and one that is damaged look the same from here: chDB says which on stderr only, and
-    // the supervisor reads it there.
+    // A locked folder and a damaged one look the same from here: chDB says which only on stderr, where the supervisor
+    // reads it.
     await tell({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
     die();
   }
@@ -55,14 +55,14 @@ async function listen(server: Server, path: string): Promise<void> {
 }
 
 async function start(options: EngineOptions, serverPid: number): Promise<void> {
-  // The system ends it with its server only if that still lived when it was asked to.
+  // The system ends the engine with its server only if the server was still alive when this was set up.
   if (process.ppid !== serverPid) die();
   const folders = prepareFolders(options.dataDir);
   const engine = await openEngine(options, serverPid, folders);
-  // chDB's crash handlers leave the process standing for five minutes. These replace them: the broken thread spins
-  // in its fault while this one ends the process. A fault in this very thread is found by the missing heartbeat.
+  // chDB's crash handlers leave the process hanging for five minutes. These replace them: the broken thread spins in
+  // its fault while this thread ends the process. A fault in this very thread is found by the missing heartbeat.
   for (const signal of ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE"] as const) process.on(signal, die);
-  // A terminal's Ctrl-C is meant for the server, which stops its engine when it is done with it.
+  // Ctrl-C in a terminal is meant for the server, which stops its engine when it is done with it.
   process.on("SIGINT", () => {});
   for (const name of readdirSync(folders.tmp)) {
     if (name.startsWith("insert-")) rmSync(join(folders.tmp, name), { force: true });

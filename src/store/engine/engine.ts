@@ -1,5 +1,5 @@
-// The embedded engine: which lane a statement runs on, and how it is ended when nobody waits for its answer any
-// more. chDB's own abort only rejects a promise while the engine computes on; a KILL from another session ends it.
+// The embedded engine: which lane a statement runs on, and how it is ended when nobody waits for its answer any more.
+// chDB's own abort only rejects a promise while the engine goes on computing; a KILL from another session ends it.
 
 import { drainPending } from "chdb";
 import { quote } from "#store/sql-quote.ts";
@@ -62,7 +62,7 @@ export class Engine {
     return new Engine(pools);
   }
 
-  /** The whole answer at once: for statements that are no SELECT, and formats that do not stream. */
+  /** Gives the whole answer at once: for statements other than SELECT, and formats that do not stream. */
   async run(purpose: Purpose, statement: Statement): Promise<Uint8Array> {
     return this.onLane(purpose, statement, async (lane) => {
       if (purpose === "guest") await refuseGuest(lane, statement);
@@ -112,7 +112,7 @@ export class Engine {
     const kill = (): void => {
       killing = this.killLane(lane.name);
     };
-    // A guest lane is read-only, also for its own settings: whoever calls has nothing to set there.
+    // A guest lane is read-only even for its own settings, so a caller's settings are ignored.
     const settings: Settings = purpose === "guest" ? new Map() : statement.settings;
     try {
       statement.signal.throwIfAborted();
@@ -122,7 +122,7 @@ export class Engine {
       return await work(lane);
     } finally {
       statement.signal.removeEventListener("abort", kill);
-      // The lane is lent on only after the kill has landed, or it would hit the next statement.
+      // The lane is lent again only after the kill has landed, or the kill would hit the next statement.
       await killing;
       await lane.restore(settings);
       pool.release(lane);

@@ -1,6 +1,6 @@
-// The files that a confined engine may touch, as Landlock rules for `setpriv`: the folders it keeps its own things in, the
-// plans of the outbox, which it reads, and what any Node program needs to run. Everything else on the machine is closed
-// to it: the journal, blobs and secrets of its own data folder, home folders and the settings of the system.
+// The files that a confined engine may touch, as Landlock rules for `setpriv`: its own folders, the plans of the
+// outbox, which it reads, and what any Node program needs to run. Everything else on the machine is closed to it: the
+// journal, blobs and secrets of its own data folder, home folders and the settings of the system.
 
 import { existsSync, mkdirSync } from "node:fs";
 import nodeModule from "node:module";
@@ -13,7 +13,7 @@ const look = "read-file,read-dir";
 const run = `${look},execute`;
 const change = `${run},write-file,truncate,refer,make-dir,make-reg,make-sym,make-sock,make-fifo,remove-dir,remove-file`;
 
-/** Where systems keep libraries, time zones, and what a process may know of itself and the machine. */
+/** Libraries, time zones, and what a process may know about itself and the machine. */
 const system: readonly Rule[] = [
   ...["/usr", "/lib", "/lib64", "/nix/store", "/gnu/store"].map((path): Rule => [run, path]),
   ...["/proc", "/sys/fs/cgroup", "/sys/devices/system"].map((path): Rule => [look, path]),
@@ -21,7 +21,7 @@ const system: readonly Rule[] = [
   ["read-file,write-file", "/dev/null"],
 ];
 
-/** Words for `setpriv`. Folders of the engine that do not exist yet are made, since a rule needs something to hold on to. */
+/** Arguments for `setpriv`. Missing folders of the engine are created, since a rule needs an existing path. */
 export function fileRules(program: string, dataDir: string, alsoReads?: string): string[] {
   const own = [...Object.values(ownFolders(dataDir)), ...compileCache()];
   const read = [join(dataDir, "outbox"), ...(alsoReads === undefined ? [] : [alsoReads])];
@@ -33,20 +33,20 @@ export function fileRules(program: string, dataDir: string, alsoReads?: string):
     ...programRules(program),
     ...own.map((path): Rule => [change, path]),
     ...read.map((path): Rule => [look, path]),
-    // For its socket, which it also removes where one was left.
+    // To create its socket, and remove one that was left behind.
     ["make-sock,remove-file", dataDir],
   ];
   const there = rules.filter(([, path]) => existsSync(path));
   return ["--landlock-access=fs", ...there.map(([rights, path]) => `--landlock-rule=path-beneath:${rights}:${path}`)];
 }
 
-/** Without it every start compiles the engine's program anew. */
+/** Without it every start compiles the program of the engine again. */
 function compileCache(): string[] {
   const folder = nodeModule.getCompileCacheDir();
   return folder === undefined ? [] : [dirname(folder)];
 }
 
-/** The program's own files and the packages that it loads, but not the folders around them, where data may be. */
+/** The files of the program and the packages that it loads, but not the folders around them, where data may be. */
 function programRules(program: string): Rule[] {
   const above: string[] = [];
   for (let folder = dirname(program); folder !== dirname(folder); folder = dirname(folder)) above.push(folder);

@@ -1,24 +1,25 @@
-// What the engine does can wait, and those who wait for the server cannot: where both want a core, the server goes first.
-// Linux weighs threads, so each of the engine's is told. Where it weighs sessions first (autogroups), the engine is one of its
-// own, as heavy as the server and everything started beside it, and is told as a whole.
+// The engine's work can wait; people who wait for the server cannot. So where both want a core, the server goes first.
+// Linux weighs threads, so the niceness of each engine thread is raised. Where it weighs sessions first (autogroups),
+// the engine is a session of its own, with the same weight as the server and everything started beside it, so the
+// niceness of the session is raised.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** In the system's unit of niceness: of what both want, the engine then gets about a quarter. */
+/** In units of niceness: under contention the engine then gets about a quarter. */
 const steps = 5;
 const niceMax = 19;
-/** The system takes one change of a session in a tenth of a second, whoever asks. */
+/** The system accepts one change of a session per tenth of a second, whoever makes it. */
 const attemptsMax = 5;
 const attemptMs = 150;
 
-/** A system that does not allow it leaves the two as equals. */
+/** If the system does not permit it, the two stay equals. */
 export async function giveWay(pid: number): Promise<void> {
   const nice = Math.min(niceMax, getPriority() + steps);
   for (const thread of threadsOf(pid)) lower(thread, nice);
   if (sessionNiceOf(pid) === null) return;
-  // A server that a container's first process started without a session of its own counts as not nice at all.
+  // The server may have no session of its own to read, if the first process of a container started it.
   const sessionNice = Math.min(niceMax, (sessionNiceOf("self") ?? 0) + steps);
   for (let attempt = 0; attempt < attemptsMax && sessionNiceOf(pid) !== sessionNice; attempt++) {
     if (attempt > 0) await sleep(attemptMs, undefined, { ref: false });
@@ -26,7 +27,7 @@ export async function giveWay(pid: number): Promise<void> {
   }
 }
 
-/** New threads are as heavy as those that start them. */
+/** New threads inherit the niceness of the thread that starts them. */
 function threadsOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).map(Number);
@@ -43,7 +44,7 @@ function lower(id: number, nice: number): void {
   }
 }
 
-/** Null where sessions are not weighed, or cannot be asked. */
+/** Null if sessions are not weighed, or cannot be read. */
 function sessionNiceOf(pid: number | "self"): number | null {
   try {
     const found = / nice (-?\d+)$/m.exec(readFileSync(`/proc/${pid}/autogroup`, "utf8"));

@@ -1,9 +1,9 @@
-// The second fence around people's SQL. The guard reads the text itself, before it is sent here; this one goes by the
+// The second fence around SQL that people write. The guard reads the text before it is sent here; this fence reads the
 // tree that the engine's own parser makes of it, so that a text which the two read differently opens nothing.
 
 import { isAllowedFunction, tableFunctions } from "#store/sql-guard/functions.ts";
 
-/** Parts of a SELECT that name no file, setting or format. Whatever else there is, or will be, is refused. */
+/** Parts of a SELECT that name no file, setting or format. All others, present and future, are refused. */
 const nodeKinds: ReadonlySet<string> = new Set(
   `SelectWithUnionQuery SelectIntersectExceptQuery SelectQuery ExpressionList Function Literal Identifier TableIdentifier
   Asterisk QualifiedAsterisk ColumnsTransformerList ColumnsExceptTransformer ColumnsReplaceTransformer
@@ -14,14 +14,17 @@ const nodeKinds: ReadonlySet<string> = new Set(
   ),
 );
 
-/** What operators are called in the tree, beside the functions that may be written. */
+/** The names of operators in the tree, in addition to the functions that may be called. */
 const operators: ReadonlySet<string> = new Set(
   `plus minus multiply divide modulo negate equals notequals less greater lessorequals greaterorequals and or not xor in
   notin globalin globalnotin like notlike ilike notilike isnull isnotnull lambda tuple array tupleelement arrayelement
   cast _cast multiif casewithexpression casewithoutexpression exists concat`.split(/\s+/),
 );
 
-/** Functions that reach out of the engine. One may be passed on by its name alone. */
+/**
+ * Functions that reach outside the engine. They are refused as plain names too, because a function can be passed by
+ * name.
+ */
 const outward: ReadonlySet<string> = new Set(["file", "catboostevaluate", "joinget", "joingetornull", "sleep"]);
 
 /** The views of one run are called like functions; the engine has no function of its own with such a name. */
@@ -33,11 +36,11 @@ const viewOfRun = /_of$/;
  */
 export function whyNotForGuests(tree: string): string | null {
   const lines = tree.trimEnd().split("\n");
-  // A format, a file to write to or a setting of the whole is a second child of the root.
+  // A format, an output file or a setting of the whole statement is a second child of the root.
   if (lines[0] !== "SelectWithUnionQuery (children 1)") return "it is not a plain SELECT";
   for (const line of lines) {
     const [kind, name = ""] = line.trim().split(" ") as [string, string?];
-    // A literal with a line break goes on without a kind; it is the rest of a text and names nothing.
+    // The second line of a literal or name with a line break has no kind, and names nothing.
     if (kind === "Literal" || !/^[A-Z][A-Za-z:]+$/.test(kind)) continue;
     if (!nodeKinds.has(kind)) return `it has a part that is called ${kind}`;
     if (kind === "Identifier" && outward.has(name.toLowerCase())) return `it names ${name}`;

@@ -19,7 +19,7 @@ import { firstWord, formatSettings, type InsertHead, parseInsertHead } from "./s
 
 const headerBytesMax = 4 << 20;
 const queryBytesMax = 64 << 20;
-/** A reader that takes nothing for so long loses its answer, because it holds a lane that others wait for. */
+/** A reader that takes nothing for this long loses its answer, because it holds a lane that others wait for. */
 const stallMs = 60_000;
 
 export function createDoor(engine: Engine, tmp: string): Server {
@@ -60,7 +60,7 @@ function refuse(response: ServerResponse, error: unknown): void {
 
 function breakOff(response: ServerResponse, error: unknown): void {
   const { code, text } = toEngineError(error);
-  // A header holds no line breaks and no other alphabets.
+  // A header can hold neither line breaks nor other alphabets.
   const message = encodeURIComponent(text.slice(0, 1000).toWellFormed());
   response.addTrailers({ "X-ClickHouse-Exception-Code": String(code), "X-Exception-Text": message });
   response.end();
@@ -84,7 +84,7 @@ async function answer(call: Call): Promise<void> {
   const sql = asked.sql === "" ? body : asked.sql;
   if (sql.trim() === "") throw new Error("Code: 62. DB::Exception: Empty query. (SYNTAX_ERROR)");
   if (sql.includes("\0")) throw new Error("Code: 62. DB::Exception: A NUL in the query. (SYNTAX_ERROR)");
-  // The caller of a guest query learns when its turn has come: its time counts from then on.
+  // The caller of a guest query is told when its turn comes: its time counts from then on.
   const onBegun = () => response.writeProcessing();
   const statement = { sql, format: asked.format, settings: asked.settings, signal, ...(isGuest ? { onBegun } : {}) };
   await reply(call, isGuest ? "guest" : purposeOf(sql), statement);
@@ -105,8 +105,8 @@ async function reply({ engine, response }: Call, purpose: Purpose, statement: St
 }
 
 /**
- * Data never goes into the statement's text: the engine would end it at the first blank line and run the rest
- * as SQL. It lies in a file, which the statement names: the caller's, or one of ours for what comes as the body.
+ * Data never goes into the text of the statement: the engine would end it at the first blank line and run the rest as
+ * SQL. The statement names a file with the data: the caller's, or a temporary one for a body.
  */
 async function insert(call: Call, head: InsertHead, asked: EngineRequest): Promise<void> {
   if (asked.infile !== null) {
@@ -171,14 +171,14 @@ function toEngineError(error: unknown) {
   return { status: statusOf.get(code) ?? 500, code, text };
 }
 
-/** An insert's body goes through a file of ours before the engine reads it. */
+/** The body of an insert goes through a temporary file. */
 function codeOfSystem(error: unknown): number {
   return ["ENOSPC", "EDQUOT"].includes(codeOf(error)) ? notEnoughSpace : unknownCode;
 }
 
-// A request of the ClickHouse HTTP protocol, taken apart. URL parameters are `query`, `database`,
-// `default_format`, `param_<name>`, and otherwise settings of the statement. One is our own: `infile` names a file
-// that holds the data of an INSERT, which then need not come through the socket.
+// A parsed request of the ClickHouse HTTP protocol. URL parameters are `query`, `database`, `default_format`,
+// `param_<name>`, and otherwise settings of the statement. One is our own: `infile` names a file with the data of an
+// INSERT, which then need not come through the socket.
 
 interface EngineRequest {
   /** The query from the URL; '' when it is the body. */

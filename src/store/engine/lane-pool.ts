@@ -1,5 +1,5 @@
-// Lanes of one purpose. A caller takes the first free one, or waits; the queue is bounded, because a caller that
-// waits behind a thousand others is better told so.
+// Lanes of one purpose. A caller takes the first free one, or waits. The queue is bounded, because a caller that would
+// wait behind a thousand others is better refused.
 
 import type { SessionLane } from "./session-lane.ts";
 

@@ -1,4 +1,4 @@
-// What the server and its engine process tell each other over their channel.
+// The messages between the server and its engine process.
 
 import type { GuestLimits } from "./engine-config.ts";
 import type { LiveOwner } from "./owner.ts";
@@ -8,7 +8,7 @@ export interface EngineOptions {
   readonly socketPath: string;
   readonly memoryBytesMax: number;
   readonly guest: GuestLimits;
-  /** Opened for one command, so whoever finds the folder taken waits longer for it. */
+  /** Opened for one command, so another start waits longer for the folder. */
   readonly isBrief?: boolean;
 }
 

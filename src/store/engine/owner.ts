@@ -12,9 +12,9 @@ import { ownFolders } from "./engine-config.ts";
 interface Owner {
   readonly pid: number;
   readonly host: string;
-  /** When the process started, in the system's own words, so that a later process with its pid is not taken for it. */
+  /** When the process started, as the system says it, so that a later process with the same pid is not taken for it. */
   readonly started: string;
-  /** The folder itself, since a copy of it has a copy of this; absent in what older releases wrote. */
+  /** Identifies the folder, since a copy of it has a copy of this file; absent in files of older releases. */
   readonly folder?: string;
   /** It opened the folder for one command. */
   readonly brief?: true;
@@ -40,24 +40,24 @@ export function writeOwner(dataDir: string, pid: number, isBrief = false): void 
   const owner: Owner = isBrief ? { ...base, brief: true } : base;
   const path = ownerPath(dataDir);
   try {
-    // With a store elsewhere no engine has made its folder.
+    // With a remote store, no engine has created this folder.
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(`${path}.tmp`, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
     renameSync(`${path}.tmp`, path);
   } catch (error) {
-    // A full disk is no reason not to start; until there is room the engine's lock alone decides.
+    // A full disk must not prevent a start; until there is room, the engine's lock alone decides.
     if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
     rmSync(`${path}.tmp`, { force: true });
     rmSync(path, { force: true });
   }
 }
 
-/** For an orderly end, while the engine's lock is still held. */
+/** Part of an orderly end, while the engine's lock is still held. */
 export function removeOwner(dataDir: string): void {
   rmSync(ownerPath(dataDir), { force: true });
 }
 
-/** Tells a folder from its copies, whatever their paths. */
+/** Distinguishes a folder from its copies, whatever their paths. */
 function nameOf(dataDir: string): string {
   const { dev, ino } = statSync(dataDir, { bigint: true });
   return `${dev}:${ino}`;
@@ -72,7 +72,7 @@ function readOwner(dataDir: string): Owner | null {
     const owner = JSON.parse(readFileSync(ownerPath(dataDir), "utf8")) as Owner;
     return Number.isInteger(owner.pid) && owner.pid > 0 ? owner : null;
   } catch {
-    // Absent, or half of it: written by a server that is gone.
+    // Absent, or half written by a server that is gone.
     return null;
   }
 }

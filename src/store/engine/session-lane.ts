@@ -47,19 +47,19 @@ export class SessionLane {
     try {
       for await (const chunk of this.session.queryStream(sql, { format })) yield header.take(chunk.raw());
     } catch (error) {
-      // What an answer that failed had written already would stand before the lane's next one.
+      // Otherwise what a failed answer had written would come before the lane's next answer.
       await this.run("SELECT 1", "Null").catch(() => {});
       throw error;
     }
   }
 
-  /** The tree that the engine's parser makes of one statement; nothing of it runs. Throws when it is not just one. */
+  /** The tree that the engine's parser makes of one statement, which is not run. Throws if it is not exactly one. */
   async readTree(sql: string): Promise<string> {
     const question = `EXPLAIN AST ${sql}`;
     try {
       this.session.queryStream(question, { format: "TSVRaw" }).cancel();
     } catch (error) {
-      // This call takes a single statement and then finds that it is no SELECT. Any other fault comes before that.
+      // This call takes a single statement and then complains that it is no SELECT. Any other fault comes before that.
       if (!(error instanceof Error) || !/\bCode: 36\b/.test(error.message)) throw error;
     }
     return Buffer.from(await this.run(question, "TSVRaw")).toString();

@@ -1,4 +1,4 @@
-// The little SQL text the engine process has to write or look at itself.
+// The little SQL that the engine process writes or inspects itself.
 
 import { quote } from "#store/sql-quote.ts";
 

@@ -1,5 +1,5 @@
-// Keeps one engine process alive: starts it, listens for its heartbeat, and starts it again when it ends or goes
-// silent. Who needs it asks `whenReady`. A data folder that another process owns is waited for, then an error.
+// Keeps one engine process alive: starts it, listens for its heartbeat, and restarts it when it ends or goes silent.
+// Callers wait with `whenReady`. If another process owns the data folder, the start waits and then fails.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
@@ -21,35 +21,40 @@ import type { EngineLoad, EngineOptions, FromEngine, ToEngine } from "./messages
 import { findLiveOwner, type LiveOwner } from "./owner.ts";
 
 export interface SupervisorOptions extends EngineOptions {
-  /** How long a starting server waits for a folder that another one still has. */
+  /** How long a start waits for a folder that another server still has. */
   readonly folderWaitMs: number;
-  /** Made for the socket alone: it is removed at the end. */
+  /** A folder made for the socket alone, removed at the end. */
   readonly socketFolder?: string | null;
   /** How often the engine must show that it answers. Default 1000. */
   readonly pingEveryMs?: number;
-  /** How long a new engine may say nothing before it is replaced; twice as long after each that was. Default 60,000. */
+  /** How long a new engine may be silent before it is replaced; doubled after each failure. Default 60,000. */
   readonly firstWordMs?: number;
-  /** What to begin with; weaker where the system does not offer it. Default: the strongest. */
+  /** The confinement to begin with, weakened if the system does not offer it. Default: the strongest. */
   readonly confinement?: Confinement;
   readonly alsoReads?: string;
   /** The engine's own words on stderr, for the log. */
   onEngineText?(text: string): void;
-  /** The engine ended without being asked to. */
+  /** Called when the engine ended by itself. */
   onCrash?(reason: string): void;
 }
 
 const pingEveryMsDefault = 1000;
 const firstWordMsDefault = 60_000;
-/** So many unanswered pings are a hang. A long query does not count: the probe has a session of its own. They are
- * counted rather than timed, or a server that itself stood still would find its engine silent. */
+/**
+ * This many unanswered pings count as a hang. A long query does not cause one, because the probe has a session of its
+ * own. They are counted rather than timed: a server that itself stood still would otherwise find its engine silent.
+ */
 const unansweredMax = 10;
-/** What most commands are done in. */
+/** Most commands take less than this. */
 const briefMs = 60_000;
 const backOffMsMax = 2000;
 const readyWaitMs = 10_000;
 const stopMsMax = 3000;
 
-/** The strongest confinement that is worth trying: what this machine has refused an engine it refuses the next one too. */
+/**
+ * The strongest confinement that is worth trying: what this machine has refused to one engine it refuses to the next
+ * one too.
+ */
 let strongestOffered = strongest;
 
 export class EngineSupervisor {
@@ -63,9 +68,9 @@ export class EngineSupervisor {
   private failedStarts = 0;
   private givesWay = false;
   private confinedBy: Confinement;
-  /** Since the first engine has answered it is known that this machine offers the confinement. */
+  /** True once an engine has answered: then this machine offers the confinement. */
   private isOffered = false;
-  /** Whether it was an engine that failed behind the fence, and not the machine that has none: the next folder may differ. */
+  /** The engine failed behind the fence, rather than the machine offering none: the next folder may differ. */
   private isUnfenced = false;
   /** The end of what the engine wrote to stderr, which is where chDB says why it does not open a folder. */
   private lastText = "";
@@ -78,7 +83,8 @@ export class EngineSupervisor {
   /** Resolves when the engine answers; throws `folder_taken` when another process keeps the folder. */
   static async start(options: SupervisorOptions): Promise<EngineSupervisor> {
     const supervisor = new EngineSupervisor(options);
-    // From when it was first seen: on a busy machine an engine takes longer to find the lock than the lock is waited for.
+    // Counted from when the owner was first seen: on a busy machine an engine may take longer to find the lock than the
+    // lock is waited for.
     let since: number | null = null;
     for (;;) {
       const owner = findLiveOwner(options.dataDir, process.pid);
@@ -114,7 +120,9 @@ export class EngineSupervisor {
     }
   }
 
-  /** From now on the server goes first where both want a core. Until then the server is starting, and waits for its engine. */
+  /**
+   * From now on the server goes first if both want a core. Until then the server is starting, and waits for its engine.
+   */
   giveWay(): void {
     this.givesWay = true;
     if (this.isReady && this.child?.pid !== undefined) void giveWay(this.child.pid);
@@ -165,7 +173,7 @@ export class EngineSupervisor {
     // After `close` nothing more comes from its stderr either.
     const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
     tell(child, { kind: "start", options, serverPid: process.pid });
-    // A process that was stopped or hangs before its first word neither speaks nor ends.
+    // A process that is stopped, or hangs before its first message, neither speaks nor ends.
     const silentMs = firstWordMs * 2 ** this.failedStarts;
     const patience = new AbortController();
     let isRefused = false;
@@ -203,7 +211,10 @@ export class EngineSupervisor {
     return outcome;
   }
 
-  /** Tries again with weaker fences if they may be what it failed at; says whose the folder is if another process has it. */
+  /**
+   * Retries with a weaker confinement if that may be why it failed; reports the owner if another process has the
+   * folder.
+   */
   private async afterFailure(
     outcome: FromEngine,
     isRefused: boolean,
@@ -237,7 +248,7 @@ export class EngineSupervisor {
       clearInterval(timer);
       if (!this.closing) this.restart(`the engine ended with ${signal ?? code}`);
     });
-    // An idle server may end; it ends its engine with it.
+    // The engine must not keep an idle process alive; it ends with its server.
     child.unref();
     child.channel?.unref();
     (child.stderr as unknown as { unref?: () => void } | null)?.unref?.();
@@ -286,11 +297,11 @@ function folderTaken(dataDir: string, owner: LiveOwner | null): StoreOutage {
 }
 
 function tell(child: ChildProcess, message: ToEngine): void {
-  // A channel that closes meanwhile is noticed by `exit`.
+  // If the channel closes meanwhile, `exit` follows.
   if (child.connected) child.send(message, () => {});
 }
 
-/** The program beside this file in a checkout, one folder up or beside the bundle in a release. */
+/** The program is beside this file in a checkout; in a release it is beside the bundle or one folder up. */
 function engineProgram(): string {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   const places = [`./engine-main.${extension}`, `../engine-main.${extension}`];
