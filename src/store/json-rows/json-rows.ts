@@ -19,13 +19,13 @@ const newline = 10;
 
 /** More than the largest value that a record may have. */
 const rowBytesMaxUsual = 128 * 1024 * 1024;
-/** Of what people ask in SQL. A row is looked through in one go, and they can ask for a part of it. */
+/** The limit for SQL that people write. A row is processed in one go, and they can ask for a part of it. */
 export const guestRowBytesMax: number = 32 * 1024 * 1024;
 
 export class JsonRows {
   header: Header | null = null;
   private readonly rowBytesMax: number;
-  /** The beginning of a row that has not ended, in the pieces it came in: put together when it has, and not before. */
+  /** The beginning of a row that has not ended, in pieces that are joined only when it has. */
   private held: Buffer[] = [];
   private heldBytes = 0;
   private names: readonly string[] | null = null;
@@ -81,7 +81,7 @@ export class JsonRows {
     let hit = next(0);
     if (hit < 0) return bytes;
     const { sink } = this;
-    // A chunk's bytes go to whoever reads them, so each gets a buffer of its own.
+    // The reader keeps the bytes of a chunk, so each chunk gets a buffer of its own.
     sink.bytes = new Uint8Array(bytes.length + 64);
     sink.length = 0;
     let copied = 0;

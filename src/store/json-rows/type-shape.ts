@@ -1,5 +1,5 @@
-// Where in a value of a ClickHouse type floats can be. Only that is kept of a type: a float, a list or an object
-// with floats somewhere inside, or something without any.
+// Where floats can be in a value of a ClickHouse type. Of a type only this is kept: whether it is a float, a list or an
+// object with floats inside, or something without any.
 
 export type TypeShape =
   | { readonly kind: "plain" }

@@ -16,13 +16,13 @@ export async function* streamBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGen
 class GatheredBytes {
   length = 0;
   private bytes = new Uint8Array(1 << 20);
-  /** The next block does not end before this many bytes are there. */
+  /** The next block needs at least this many bytes. */
   private needed = 1;
 
   push(chunk: Uint8Array): void {
     const size = this.length + chunk.length;
     if (size > this.bytes.length) {
-      // A block with one text of megabytes says early how long it is, and is not moved while it grows.
+      // A block with a text of megabytes says early how long it is, and is then not copied while it grows.
       const grown = new Uint8Array(Math.max(size, this.needed + (this.needed >>> 3), this.bytes.length * 2));
       grown.set(this.bytes.subarray(0, this.length));
       this.bytes = grown;
@@ -31,13 +31,13 @@ class GatheredBytes {
     this.length = size;
   }
 
-  /** The same when nothing more will come. */
+  /** The same at the end of the stream. */
   takeRest(): DecodedBlock | null {
     this.needed = 1;
     return this.take();
   }
 
-  /** The first whole block, which is then gone from here; null when there is none yet. */
+  /** Takes out the first whole block; null if there is none yet. */
   take(): DecodedBlock | null {
     if (this.length < this.needed) return null;
     const bytes = this.bytes.subarray(0, this.length);

@@ -94,10 +94,10 @@ export class ByteSink {
   }
 }
 
-/** What lies behind a view that a sink has finished with. */
+/** The memory behind the view that `finish` returned. */
 const memories = new WeakMap<Uint8Array, Uint8Array>();
 
-/** Gives the memory back of what a sink has written and nobody reads any more. */
+/** Returns the memory of what a sink has written, once nobody reads it any more. */
 export function releaseWritten(written: Uint8Array): void {
   const memory = memories.get(written);
   if (memory === undefined) return;

@@ -23,14 +23,14 @@ export interface DecodedBlock {
 
 type OfKind<K extends DecodedColumn["kind"]> = Extract<DecodedColumn, { kind: K }>;
 
-/** A column of the kind that the query made it. */
+/** A column, which must be of this kind. */
 export function columnOf<K extends DecodedColumn["kind"]>(block: DecodedBlock, name: string, kind: K): OfKind<K> {
   const column = block.columns.get(name);
   if (column?.kind !== kind) throw new Error(`the column ${name} is ${column?.kind}, not ${kind}`);
   return column as OfKind<K>;
 }
 
-/** One after the other, so that whoever reads many can pause between them. */
+/** One after the other, so that the reader of many can pause between them. */
 export function* decodeBlocks(bytes: Uint8Array): Generator<DecodedBlock> {
   const reader = new BlockReader(bytes);
   while (!reader.isAtEnd) yield reader.readBlock();
@@ -90,7 +90,7 @@ export class BlockReader {
   at = 0;
   private readonly bytes: Uint8Array;
   private readonly view: DataView;
-  /** The same bytes: out of it a short text is read in a third of the time that a decoder takes. */
+  /** The same bytes as a Buffer, which reads short texts in a third of the time that a decoder takes. */
   private readonly texts: Buffer;
 
   constructor(bytes: Uint8Array) {
@@ -116,7 +116,7 @@ export class BlockReader {
     return { rows, columns };
   }
 
-  /** Moves behind the block that begins here without decoding it; throws a ShortBlock when it is not all there. */
+  /** Moves past the block that begins here without decoding it; throws a ShortBlock if it is not all there. */
   skipBlock(): void {
     const columnCount = this.readVarint();
     const rows = this.readVarint();

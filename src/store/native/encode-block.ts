@@ -17,7 +17,7 @@ export interface NativeBlock {
   readonly bytes: Uint8Array;
 }
 
-/** Gives the memory of a block back that was encoded here and that nobody reads any more. */
+/** Returns the memory of a block that was encoded here, once nobody reads it any more. */
 export function releaseBlock(block: Pick<NativeBlock, "bytes">): void {
   releaseWritten(block.bytes);
 }
@@ -38,7 +38,7 @@ export function encodeBlock<T extends FactTable>(
 /** Words that all rows of a block have in common, by column. */
 export type Constants = Readonly<Record<string, string>>;
 
-/** As `encodeBlock`, a column a step: a large block takes longer than whoever else has to be served should wait. */
+/** Like `encodeBlock`, in steps of one column: encoding a large block in one go would keep others waiting too long. */
 export function* encodeSteps<T extends FactTable>(
   table: T,
   rows: readonly Rows<T>[],
@@ -65,7 +65,7 @@ export function* encodeSteps<T extends FactTable>(
   const bytes = Object.keys(types).reduce((sum, name) => sum + sizeOf(columnsOf(name)), 0);
   const rowsInAll = rowCount(runs);
   const inRoom = Math.max(1, Math.floor(bytesMax / (bytes / Math.max(1, rowsInAll))));
-  // Of about one size, as they may be stored side by side.
+  // The blocks have similar sizes, as they may be stored side by side.
   const count = Math.max(1, Math.ceil(rowsInAll / Math.min(rowsMax, inRoom)));
   const blocks: NativeBlock[] = [];
   for (const some of cutRuns(runs, Math.ceil(rowsInAll / count)))
@@ -114,7 +114,7 @@ function* columnSteps(
   return { rows, columns: [...columns, ...Object.keys(constants)], bytes: sink.finish() };
 }
 
-/** About how many bytes a column becomes; growing the sink would copy all that was written before. */
+/** Roughly how many bytes a column becomes; growing the sink would copy everything written before. */
 function sizeOf(parts: readonly AnyColumn[]): number {
   let size = 64;
   for (const part of parts) {
@@ -125,7 +125,7 @@ function sizeOf(parts: readonly AnyColumn[]): number {
   return size;
 }
 
-/** How much of the columns these rows are. */
+/** The share that these rows are of the columns. */
 function shareOf(rows: number, parts: readonly AnyColumn[]): number {
   return (
     rows /

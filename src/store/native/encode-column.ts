@@ -81,7 +81,9 @@ function encodeFixed(
   for (const { part, start, end } of runs) writeValues(sink, (parts[part] as Float64Column).values, start, end);
 }
 
-/** A view of a small array moves it out of the runtime's heap, which costs more than to write its few values one by one. */
+/**
+ * A view of a small array moves it out of the runtime's heap, which costs more than writing a few values one by one.
+ */
 const fewValues = 16;
 
 function writeValues(
@@ -144,7 +146,7 @@ function encodeStrings(sink: ByteSink, parts: Parts<StringColumn>, runs: readonl
   }
 }
 
-/** Below this the two views that the quick way needs take longer than it saves. */
+/** For fewer texts, creating the two views of the fast path takes longer than it saves. */
 const fewTexts = 4;
 
 function writeFewTexts(sink: ByteSink, { bytes, ends }: StringColumn, start: number, end: number): void {

@@ -45,7 +45,7 @@ class JoinedDict {
   private column: DictColumn | null = null;
   /** By the column's own code: the one in `keys`. */
   private remap = new Uint32Array(0);
-  /** The texts of one column differ, so it is needed from the second on. */
+  /** The texts of one column differ from each other, so this is needed only from the second column on. */
   private codeOf: Map<string, number> | null = null;
 
   constructor(rows: number) {
@@ -61,7 +61,7 @@ class JoinedDict {
     this.remap.fill(unseen, 0, length);
   }
 
-  /** These rows of the column that was begun. */
+  /** Adds these rows of the column that was begun. */
   add(start: number, end: number): void {
     const { remap, codes, column } = this;
     const own = (column as DictColumn).codes;

@@ -47,7 +47,7 @@ export function encodeObjects<M extends Readonly<Record<string, ColumnType>>>(
 
 type Push = (value: ValueOf[ColumnType]) => void;
 
-/** What a type means is found out once for all rows. */
+/** Resolves a type once for all rows. */
 function pusherOf(type: string, column: AnyColumn): Push {
   if (type.startsWith("Nullable(")) {
     const nullable = column as NullableColumn<StringColumn>;

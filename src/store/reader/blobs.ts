@@ -1,4 +1,4 @@
-// Where blobs are: by span and kind, or by run and name for stored files.
+// The keys of blobs: by span and kind, or by run and name for stored files.
 
 import { groupPrefix } from "#model/group-key.ts";
 import type { Store } from "#store/store.ts";

@@ -10,7 +10,7 @@ import { big, flag, float, int, nullable, type RowOf, readRows, senderNs, text }
 const paramCell = { groupKey: text, name: text, value: text, num: nullable(float), tsNs: senderNs };
 export type ParamCell = RowOf<typeof paramCell>;
 
-/** Of a group that has more, the first by name are read when all are asked for. */
+/** Of a group with more params, the first by name are read when all are asked for. */
 export const paramsMax = 10_000;
 
 /** The latest value of each param of each group; `name` null stands for all of them, up to `paramsMax`. */
@@ -26,7 +26,7 @@ export function readParamCells(store: Store, scope: GroupScope, name: string | n
   });
 }
 
-/** Which point of a series is asked for; the least and the greatest are among finite values. */
+/** Which point of a series: the minimum and the maximum are over finite values. */
 export type PointStat = "first" | "last" | "min" | "max";
 
 /** A point is (value, value_text, step, epoch, ts_ns); the least and the greatest have no place in their series. */
@@ -46,7 +46,7 @@ const metricCell = {
   phase: text,
   worker: text,
   value: nullable(float),
-  /** The exact text when the number is not it. */
+  /** The exact text if the number is not exact. */
   text,
   step: nullable(big),
   tsNs: senderNs,
@@ -65,7 +65,7 @@ export async function readMetricCells(
   const states = "group_key, phase, worker, first, last, min_value, max_value, nonfinite";
   const from = (table: string, more = ""): string =>
     `SELECT ${states} FROM ${store.database}.${table} WHERE ${inScope("group_key", scope)} AND key = {key:String}${more}`;
-  // Before the rows are read: what is copied in between is read twice, and none is left out.
+  // Read before the rows: what is copied in between is read twice, and nothing is left out.
   const copiedTo = store.kind === "embedded" ? await readCopiedTo(store) : null;
   const rest = copiedTo === null ? "" : ` UNION ALL ${from("metric_summary", ` AND ${lastBlockSql} > ${copiedTo}`)}`;
   return readRows(store, metricCell, {

@@ -1,5 +1,5 @@
-// What intake asks of stored Cirron rows: whose id is it, what is known of a component, was a batch taken. Each question
-// names a few ids and costs the same however much is stored.
+// What intake asks about stored Cirron rows: whose id is it, what is known of a component, was a batch taken. Each
+// question names a few ids and costs the same however much is stored.
 
 import type { StateRow } from "#model/state-tables.ts";
 import type { DecodedBlock } from "#store/native/decode-block.ts";
@@ -103,7 +103,7 @@ function clamp(ns: bigint): bigint {
   return ns > max ? max : ns < -max ? -max : ns;
 }
 
-/** Without what clients say beside the rows, which may be long. */
+/** Without what clients send beside the rows, which may be long. */
 const batchRow = {
   batch_id: text,
   source: text,
@@ -140,7 +140,7 @@ export async function readLastEnd(store: Store): Promise<bigint> {
   return (await readValue(store, big, { sql })) ?? 0n;
 }
 
-/** The keys of rows that begin in these hours, the limit at most. */
+/** The keys of rows that begin in these hours, up to the limit. */
 export function readKeysSince(store: Store, fromHour: number, toHour: number, limit: number): Promise<DecodedBlock[]> {
   return readNativeBlocks(store, {
     sql: `SELECT id_key FROM ${store.database}.cirron_ids WHERE hour >= {from:Int32} AND hour <= {to:Int32} LIMIT {limit:UInt32}`,
@@ -157,12 +157,12 @@ const componentPlace = {
   lastNs: senderNs,
 };
 
-/** Of the components with the latest rows, so many at most: where they lie. All that end after `sinceNs` are among them. */
+/** Where the components with the latest rows lie, up to a limit. All that end after `sinceNs` are among them. */
 export async function readLatestComponents(store: Store, limit: number) {
   const from = `FROM ${store.database}.cirron_components WHERE merged_into = '' AND first_ns <= last_ns`;
   const next = `SELECT last_ns ${from} ORDER BY last_ns DESC LIMIT 1 OFFSET {limit:UInt32}`;
   const sinceNs = (await readValue(store, big, { sql: next, params: { limit } })) ?? -(2n ** 63n);
-  // A component that is stored again stands here several times until the engine has merged them: that only costs time.
+  // A component that was stored again appears several times until the engine merges it, which only costs time.
   const places = await readRows(store, componentPlace, {
     sql: `SELECT workspace, JSONExtract(sources, 'Array(String)') AS sources,
         JSONExtract(state, 'processes', 'Array(String)') AS processes, JSONExtractUInt(state, 'spans') AS spans,
@@ -173,7 +173,7 @@ export async function readLatestComponents(store: Store, limit: number) {
   return { sinceNs, places };
 }
 
-/** The hours that components lie in that end no later than this; null when one of them is too long to count. */
+/** The hours of components that end no later than this; null if one of them is too long to count. */
 export async function readComponentHours(store: Store, untilNs: bigint, hoursMax: number): Promise<number[] | null> {
   const hour = (column: string): string => `toInt64(floor(toFloat64(${column}) / 3600000000000))`;
   const span = await readRow(
@@ -190,7 +190,7 @@ export async function readComponentHours(store: Store, untilNs: bigint, hoursMax
   return span === null || span.longest > hoursMax ? null : span.hours;
 }
 
-/** The ids of the batches that came since, maybe not for the first time. */
+/** The ids of batches that came since, for the first time or again. */
 export function readBatchIdsSince(store: Store, sinceNs: bigint) {
   const sql = `SELECT DISTINCT workspace, batch_id FROM ${store.database}.cirron_batches WHERE version > {since:Int64}`;
   return readRows(store, { workspace: text, batch_id: text }, { sql, params: { since: sinceNs } });

@@ -1,4 +1,4 @@
-// What several runs are compared by: each question is asked once for all of them, and every row says of which run it is.
+// What several runs are compared by. Each question is asked once for all of them, and every row names its run.
 
 import { stepOr } from "#store/point-order.ts";
 import type { Store } from "#store/store.ts";
@@ -85,7 +85,7 @@ export function readComparedTensors(store: Store, groups: Groups): Promise<Compa
 const startText = { run: text, type: word<"run_start" | "cirron.session">(), payload: text };
 export type StartText = RowOf<typeof startText>;
 
-/** What each run was first started with: the texts its environment and source are in. */
+/** What each run was first started with: the texts that have its environment and source. */
 export function readStartTexts(store: Store, groups: Groups): Promise<StartText[]> {
   const { database } = store;
   return readRows(store, startText, {

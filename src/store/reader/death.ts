@@ -48,7 +48,7 @@ export function readLastSigns(store: Store, groups: readonly string[], step: str
   });
 }
 
-/** What each worker last said it was doing: XTrack's `status` events, the format's own word for work that goes on. */
+/** What each worker last said it was doing: XTrack's `status` events. */
 export function readLastStatus(store: Store, groups: readonly string[]) {
   const said = (name: string) => `argMax(JSONExtractString(payload, '${name}'), (ts_ns, seq))`;
   return readRows(
@@ -77,7 +77,7 @@ export function readUnclosedParents(store: Store, groups: readonly string[]) {
   });
 }
 
-/** What each process said was open when it last sent something: JSON text of a list. */
+/** What each process last reported as open: JSON text of a list. */
 export function readOpenSpans(store: Store, groups: readonly string[]): Promise<string[]> {
   return readColumn(store, text, {
     sql: `SELECT argMax(JSONExtractRaw(extra, 'open_spans'), created_ns) AS spans FROM ${store.database}.cirron_batches FINAL

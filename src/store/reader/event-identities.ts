@@ -1,5 +1,5 @@
-// What tells one XTrack event of a group from another: worker, sequence number and time. A run may have tens of millions,
-// so of a long one only the places are read, out of the ranges that its numbers came in.
+// What identifies an XTrack event within its group: worker, sequence number and time. A run may have tens of millions,
+// so of a long one only places are read, from the ranges of its numbers.
 
 import type { DecodedBlock } from "#store/native/decode-block.ts";
 import type { Store } from "#store/store.ts";
@@ -8,7 +8,7 @@ import { big, count, float, list, type RowOf, readRows, streamNativeBlocks, text
 /** An ack or a command of a worker has a number of its own. */
 const control = "type IN ('ack', 'command')";
 
-/** `more`: which of a table's rows, beside those of the group. */
+/** `more`: a further condition on the rows of the group. */
 function select(store: Store, table: string, more = "", worker = "worker"): string {
   return `SELECT ${worker} AS worker, seq, ts_ns FROM ${store.database}.${table} WHERE group_key = {group:String} ${more}`;
 }
@@ -31,7 +31,7 @@ export function readEventIdentities(
   return streamNativeBlocks(store, { sql: tables.join(" UNION ALL "), params: { group: groupKey, ...times } });
 }
 
-/** Of the acks and commands of a group; the worker's name says so. */
+/** The same of a group's acks and commands, which are marked in the worker's name. */
 export function readControlIdentities(store: Store, groupKey: string): AsyncIterable<DecodedBlock> {
   const worker = "toLowCardinality(concat(toString(worker), '\\0control'))";
   return streamNativeBlocks(store, {
@@ -44,7 +44,7 @@ const outline = { events: count, borders: list(float) };
 
 const bordersMax = 256;
 
-/** How many events a group has, and times that part them into equal shares. */
+/** How many events a group has, and times that divide them into equal shares. */
 export async function readEventOutline(store: Store, groupKey: string): Promise<RowOf<typeof outline>> {
   const levels = Array.from({ length: bordersMax - 1 }, (_, at) => (at + 1) / bordersMax);
   const rows = await readRows(store, outline, {

@@ -85,7 +85,7 @@ export function readStepTimes(store: Store, groups: readonly string[], step: str
 
 const dataTimeRow = { name: text, median_ns: float, total_ns: float };
 
-/** What spans of these names say in `data_load_ns`: the wait that they stand for, of which they are only the end. */
+/** What spans of these names say in `data_load_ns`: the length of a wait of which they are only the end. */
 export function readDataTimes(store: Store, groups: readonly string[], rank: number, names: string) {
   return readRows(store, dataTimeRow, {
     sql: `SELECT toString(name) AS name, toFloat64(quantileExactLow(0.5)(said)) AS median_ns, toFloat64(sum(said)) AS total_ns

@@ -1,6 +1,6 @@
-// What tells whether rows that were read before are still all there is. A count alone would not: a merge may drop a
-// second copy while a new row comes in. Every row has a place in a journal, and the sum of the hashes of these places
-// names the set of rows, whoever wrote them.
+// Tells whether rows that were read before are still all there is. A count alone would not: a merge may drop a second
+// copy while a new row comes in. Every row has a place in a journal, and the sum of the hashes of these places
+// identifies the set of rows, whoever wrote them.
 
 import { big, decimal, int, type RowOf } from "./native-rows.ts";
 
@@ -17,7 +17,7 @@ export interface StoredRows {
   readonly last: bigint;
 }
 
-/** Behind no row at all. */
+/** A position before every row. */
 export const beforeAll: bigint = -1n;
 
 export function isSameRows(a: Fingerprint, b: Fingerprint): boolean {
@@ -33,8 +33,8 @@ export function fingerprintSql(before: string): string {
 }
 
 /**
- * Names the parts that hold some rows. The engine never changes a part, it only makes new ones under new names; so while
- * this is the same, the rows are. A merge changes it too, and then only the fingerprint tells.
+ * Identifies the parts that hold some rows. The engine never changes a part, it only makes new ones under new names; so
+ * while this is the same, the rows are. A merge changes it too, and then only the fingerprint tells.
  */
 export const partsSql = "sum(cityHash64(_part)) AS parts";
 

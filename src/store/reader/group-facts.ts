@@ -1,5 +1,5 @@
-// What the store knows about groups of rows as wholes: whose they are, when they were heard of, what is wrong with them.
-// The parts are joined here: a join of 100,000 keys takes the engine longer than reading them all.
+// What the store knows about whole groups of rows: whose they are, when they were heard of, what is wrong with them.
+// The answers are joined here, because joining 100,000 keys takes the engine longer than reading them all.
 
 import type { SenderNs, ServerNs } from "#base/clock.ts";
 import { groupKinds } from "#model/group-key.ts";
@@ -52,10 +52,13 @@ export interface GroupFacts extends RowOf<typeof groupRow> {
 
 const timesRow = { groupKey: text, firstNs: nullable(senderNs), lastNs: nullable(senderNs), receivedNs: serverNs };
 type Times = RowOf<typeof timesRow>;
-/** One hole may be as wide as 64 bits. */
+/** A gap may be as wide as 64 bits. */
 const sequenceRow = { groupKey: text, duplicates: int, missing: float };
 
-/** By key. A launch is not a run, its lines say what was planned: it is left out, and so is what was deleted. */
+/**
+ * Ordered by key. Launches are left out, because their lines say what was planned and are no run; so are deleted
+ * groups.
+ */
 export async function readGroupFacts(store: Store, scope: GroupScope): Promise<GroupFacts[]> {
   const { database } = store;
   const params = scopeParams(scope);

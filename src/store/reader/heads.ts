@@ -1,5 +1,5 @@
-// The facts that heads of runs are derived from: few narrow rows a run, read for a whole workspace at once or
-// for chosen groups. Words that many runs share are asked for by dictionary, so that they are one text here too.
+// The facts that heads of runs are derived from: a few narrow rows a run, read for a whole workspace at once or for
+// chosen groups. Words that many runs share are read as dictionaries, so that each is one text here too.
 
 import type { SenderNs } from "#base/clock.ts";
 import { joinedGroups } from "#store/joined-groups.ts";

@@ -31,7 +31,7 @@ export interface OutcomeFacts {
   readonly failed_nodes: number;
 }
 
-/** Runs counted by what their success hangs on. */
+/** Runs counted by what their success depends on. */
 export type OutcomeCount = OutcomeFacts & { readonly count: number };
 
 /** A run that belongs to a launch. Members come in order: by index, then by their start. */
@@ -52,7 +52,7 @@ export interface LaunchedRun extends LaunchMember {
   readonly config_id: string;
 }
 
-/** Of all lines of a run the last one counts, its last end like its last start. */
+/** Of several lines of a run the last one counts, for starts as for ends. */
 const inOrder = `ORDER BY group_key, timestamp, ${placeOrder}`;
 const startsOf = (database: string, columns: string): string =>
   `SELECT ${columns} FROM ${database}.lifecycle WHERE launch_key IN {launches:Array(String)} AND type = 'pipeline_start'`;
@@ -141,7 +141,7 @@ export async function readRunCounts(store: Store, launchKeys: readonly string[])
     for (let row = 0; row < block.rows; row++) {
       const launch = launches.keys[launches.codes[row] as number] as string;
       const group = groups.keys[groups.codes[row] as number] as string;
-      // Of a run's starts the one that came last is the last.
+      // The last start of a run is the one that arrived last.
       if (group !== run.group || launch !== run.launch) count();
       run = { launch, group, receivedNs: received[row] as bigint };
     }

@@ -59,7 +59,7 @@ export const decimal: Cell<string> = ofBigs(String);
 /** A 64-bit integer that counts something, which stays below 2 ** 53. */
 export const count: Cell<number> = ofBigs(Number);
 
-/** One of some words; which ones is the writer's promise. */
+/** One of several words; the writer guarantees which. */
 export function word<T extends string>(): Cell<T> {
   return text as Cell<T>;
 }
@@ -98,7 +98,7 @@ export async function readRows<S extends RowShape>(store: Store, shape: S, query
   for (const block of blocks)
     for (const row of rowsOf(block, shape, query)) {
       rows.push(row);
-      // One row may have megabytes, or there are hundreds of thousands.
+      // A row may have megabytes, or there may be hundreds of thousands.
       if (turn.isOver) await turn.pass();
     }
   return rows;
@@ -109,7 +109,7 @@ export async function readRow<S extends RowShape>(store: Store, shape: S, query:
   return (await readRows(store, shape, query))[0] ?? null;
 }
 
-/** The values of an answer that has one column. */
+/** The values of an answer with one column. */
 export async function readColumn<T>(store: Store, cell: Cell<T>, query: Query): Promise<T[]> {
   const values: T[] = [];
   const blocks = await readNativeBlocks(store, query);
@@ -126,12 +126,12 @@ export async function readColumn<T>(store: Store, cell: Cell<T>, query: Query): 
   return values;
 }
 
-/** The first value of an answer that has one column; null when it has no rows. */
+/** The first value of an answer with one column; null if it has no rows. */
 export async function readValue<T>(store: Store, cell: Cell<T>, query: Query): Promise<T | null> {
   return (await readColumn(store, cell, query))[0] ?? null;
 }
 
-/** An answer of two columns: of each first value the second. */
+/** An answer of two columns as a map from the first to the second. */
 export async function readMap<K, V>(
   store: Store,
   keyCell: Cell<K>,
@@ -166,10 +166,10 @@ export async function* streamRows<S extends RowShape>(store: Store, shape: S, qu
   }
 }
 
-/** A larger answer is put together and read in turns with everybody else's work. */
+/** A larger answer is joined and read in turns with everybody else's work. */
 const largeAnswerBytes = 4 * 1024 * 1024;
 
-/** The answer's columns, for those who need no object a row. */
+/** The columns of an answer, for callers that need no object per row. */
 export async function readNativeBlocks(store: Store, query: Query): Promise<DecodedBlock[]> {
   const chunks: Uint8Array[] = [];
   let size = 0;

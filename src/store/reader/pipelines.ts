@@ -1,4 +1,4 @@
-// Facts about Semantiva pipelines, before anything is concluded from them. Rows are named as their columns are.
+// Facts about Semantiva pipelines, from which nothing is concluded yet. Rows are named as their columns are.
 
 import { groupKinds, groupPrefix } from "#model/group-key.ts";
 import type { Store } from "#store/store.ts";
@@ -20,7 +20,7 @@ import {
 import { placeOrder } from "./record-place.ts";
 import { lastLine, lastStatusSql, namesSql, nodeTime, terminal } from "./semantiva.ts";
 
-/** What the completeness of a run hangs on. */
+/** What the completeness of a run depends on. */
 const completenessFacts = {
   run_id: text,
   has_start: flag,

@@ -59,7 +59,7 @@ function paramsOf({ groups, keys }: PointRequest): Record<string, ParamValue> {
   return { groups, keys };
 }
 
-/** How many points there are, and a text that changes with every one of them; with every span too for `places`. */
+/** The number of points, and a text that changes with every one of them; with every span too for `places`. */
 export async function readPointParts(store: Store, request: PointRequest) {
   const { database } = store;
   const points = `SELECT 'metrics' AS table, toUInt32(count()) AS points, ${partsSql} FROM ${database}.metrics AS m WHERE ${mine}`;
@@ -97,7 +97,7 @@ function ofGroup(name: string): string {
   return `transform(m.group_key, {groups:Array(String)}, {${name}:Array(Int64)}, toInt64(-1))`;
 }
 
-/** Points that came behind a journal position of their group, and not behind `last`. */
+/** Points after a journal position of their group, up to `last`. */
 export async function* readPointBlocks(
   store: Store,
   request: PointRequest,

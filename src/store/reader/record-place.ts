@@ -1,5 +1,5 @@
-// Where a record stands among everything that arrived: when it came, whose journal it came by, its position there and
-// its row in that. Positions are counted by each collector for itself, so without its name they tell nothing apart.
+// The place of a record among everything that arrived: when it came, whose journal it came by, its position there and
+// its row in that. Each collector counts its own positions, so without its name they identify nothing.
 
 import type { ParamValue } from "#store/params.ts";
 import { decimal, int, type RowOf, text } from "./native-rows.ts";

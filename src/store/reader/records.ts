@@ -1,5 +1,5 @@
-// Records of a run as lists: logs, params, files, faults. Column names are those of the API, so that rows are
-// answers; a page goes on behind the last row of the one before, by arrival or by time.
+// Records of a run as lists: logs, params, files, faults. Columns have the names of the API, so that rows are answers.
+// A page continues after the last row of the one before, by arrival or by time.
 
 import type { ParamValue } from "#store/params.ts";
 import { jsonBool, jsonHas, jsonInt, jsonRaw, jsonText } from "#store/payload-sql.ts";
@@ -26,7 +26,7 @@ import { inTimeWindow, type TimeWindow, windowParams } from "./time-window.ts";
 /** A page of a run's records. */
 export interface PageOf extends TimeWindow {
   readonly limit: number;
-  /** What the last row of the page before was sorted by. */
+  /** The sort key of the last row of the page before. */
   readonly after: readonly string[] | null;
 }
 
@@ -40,7 +40,7 @@ export interface LogFilter extends PageOf {
   readonly chars: number | null;
 }
 
-/** Which record of which journal a row came by: what tells rows of one moment apart. */
+/** The journal record that a row came by, which tells rows of one moment apart. */
 const arrival = { collector: text, jpos: decimal, jrow: int };
 
 const logRow = {
@@ -157,7 +157,7 @@ export function readArtifacts(store: Store, page: PageOf) {
   });
 }
 
-/** Those of these names that a run gave to a file. */
+/** Those of these names that the run has a file of. */
 export function readNamed(store: Store, groups: readonly string[], names: readonly string[]): Promise<string[]> {
   const name = jsonText("payload", "name");
   return readColumn(store, text, {

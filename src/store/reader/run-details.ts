@@ -1,5 +1,5 @@
-// What one run's page shows beside its head: what its session said and how many rows it has; and the names that all runs
-// of a workspace have.
+// What the page of a run shows beside its head: what its session said and how many rows it has; and the names in use
+// among all runs of a workspace.
 
 import { groupPrefix } from "#model/group-key.ts";
 import { joinedGroups } from "#store/joined-groups.ts";

@@ -20,7 +20,7 @@ export interface RunFacts {
   readonly missing: number;
 }
 
-/** Of chosen groups only those are asked about what only their protocol has. */
+/** Facts that only one protocol has are asked only about groups of that protocol. */
 export async function readRunFacts(store: Store, scope: GroupScope): Promise<RunFacts[]> {
   const read = async <T>(kind: GroupKind, reader: (store: Store, scope: GroupScope) => Promise<T[]>): Promise<T[]> => {
     const mine = ofKind(scope, kind);

@@ -7,13 +7,13 @@ import { inGroups } from "./group-scope.ts";
 import { decimal, floatWord, int, nullable, type RowOf, readRow, readRows, text } from "./native-rows.ts";
 import { rowPlaceSql } from "./record-place.ts";
 
-/** What is shown of one span's own attributes. */
+/** How much of a span's own attributes is shown. */
 const detailBytesMax = 1024 * 1024;
 
 const shown = (table: string, column: string): string =>
   `${cutJson(`${table}.${column}`, detailBytesMax)} AS ${column}`;
 
-/** Where the whole record stands, when some of it is cut; '' when all is here. */
+/** The place of the whole record if some of it is cut; '' otherwise. */
 const record = (table: string, ...columns: readonly string[]): string => {
   const isCut = columns.map((column) => `length(${table}.${column}) > ${detailBytesMax}`).join(" OR ");
   return `if(${isCut}, ${rowPlaceSql}, '') AS record`;

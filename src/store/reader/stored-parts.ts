@@ -1,7 +1,7 @@
-// Which groups of rows have changed, told by the parts that hold them. The engine numbers the blocks that are inserted
-// into a table; a part holds some of them and never changes, and merges and deletions only make other parts of the same
-// blocks. So what lies in blocks that were there before is known, and whatever else there is has come since: whoever wrote
-// it, and without anybody having to tell.
+// Which groups of rows have changed, as told by the parts that hold them. The engine numbers the blocks that are
+// inserted into a table; a part holds some of them and never changes, and merges and deletions only make other parts of
+// the same blocks. So what is in blocks that were seen before is known, and everything else is new: whoever wrote it,
+// and without anybody having to say so.
 
 import type { Store } from "#store/store.ts";
 import { count, readRows, text, word } from "./native-rows.ts";
@@ -27,7 +27,10 @@ const runTables: Readonly<Record<string, string>> = {
 
 const tables: readonly string[] = [...groupTables, ...Object.keys(runTables)];
 
-/** A server fills it with every insert, a moment after the summary; the embedded engine has nothing new in it. */
+/**
+ * A server fills `metric_by_key` with every insert, a moment after the summary; the embedded engine has nothing new in
+ * it.
+ */
 const serverTables: readonly string[] = [...tables, "metric_by_key"];
 
 export interface Changes {
@@ -44,12 +47,12 @@ interface Part {
   readonly last: number;
 }
 
-/** Looks after the runs of one workspace. */
+/** Follows the runs of one workspace. */
 export class StoredParts {
   private readonly store: Store;
   private readonly workspace: string;
   private seen: ReadonlyMap<string, readonly Part[]> | null = null;
-  /** What `writesTo` said before the parts that were seen were read. */
+  /** What `writesTo` returned before the known parts were read. */
   private writes: number | null = null;
 
   constructor(store: Store, workspace: string) {
@@ -58,7 +61,7 @@ export class StoredParts {
   }
 
   /**
-   * The groups and runs that got rows since the last time, and maybe some more; none the first time. Null when it cannot
+   * The groups and runs that got rows since the last call, and maybe some more; none the first time. Null if it cannot
    * be told: the replicas of a cluster do not get their parts all at once.
    */
   async takeChanges(): Promise<Changes | null> {
@@ -80,7 +83,10 @@ export class StoredParts {
     return changes;
   }
 
-  /** A part that was merged with newer ones since is another one by now, so it is asked for what is not known. */
+  /**
+   * A part that was merged with newer ones since is another part by now, so everything outside the known parts is asked
+   * for.
+   */
   private async readChanges(
     fresh: readonly (readonly [table: string, parts: readonly Part[]])[],
     seen: ReadonlyMap<string, readonly Part[]>,

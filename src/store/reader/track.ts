@@ -1,4 +1,5 @@
-// What rules remember of runs, read back from the store: the last points of each series, or all of a run to try a rule.
+// What rules remember of runs, read back from the store: the last points of each series, or all points of a run to try
+// a rule on.
 
 import type { Store } from "#store/store.ts";
 import { inGroups } from "./group-scope.ts";

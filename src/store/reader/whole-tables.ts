@@ -1,4 +1,4 @@
-// Tables as wholes, as a backup takes them along and brings them back.
+// Whole tables, as a backup takes and restores them.
 
 import { type FactTable, factTables } from "#model/tables.ts";
 import { quote } from "#store/sql-quote.ts";
@@ -15,7 +15,7 @@ export function countTable(store: Store, table: string, lastJpos: number | null 
   return countOf(store, `${table} ${upTo(table, lastJpos)}`);
 }
 
-/** What `streamTable` gave, out of a file on this machine. */
+/** Inserts what `streamTable` gave, from a file on this machine. */
 export function fillTable(store: Store, table: string, path: string): Promise<void> {
   return store.ddl(`INSERT INTO ${store.database}.${table} FROM INFILE ${quote(path)} FORMAT Native`);
 }
@@ -29,7 +29,7 @@ export function readBlobKeys(store: Store): Promise<string[]> {
   return readColumn(store, text, { sql });
 }
 
-/** A table that only helps to find rows is taken whole: what it says of rows that are not there is harmless. */
+/** A table that only helps to find rows is taken whole: entries for rows that are not there are harmless. */
 function upTo(table: string, lastJpos: number | null): string {
   const columns: object = factTables[table as FactTable] ?? {};
   return lastJpos === null || !("jpos" in columns) ? "" : `WHERE jpos <= ${lastJpos}`;

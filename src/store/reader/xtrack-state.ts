@@ -1,4 +1,4 @@
-// The events that say how a run of XTrack goes: its starts and ends, and of each worker the last checkpoint that it
+// The events that tell the state of an XTrack run: its starts and ends, and of each worker the last checkpoint that it
 // called best.
 
 import { jsonBool } from "#store/payload-sql.ts";
@@ -19,7 +19,7 @@ const stateEvent = {
 };
 export type StateEvent = RowOf<typeof stateEvent>;
 
-/** Of a run with more starts only the latest are read. */
+/** If a run has more starts, only the latest are read. */
 const startsMax = 10_000;
 
 export function readStateEvents(store: Store, groups: readonly string[]): Promise<StateEvent[]> {
@@ -35,7 +35,7 @@ export function readStateEvents(store: Store, groups: readonly string[]): Promis
   });
 }
 
-/** The answers to some commands, out of the groups whose keys begin so. */
+/** The answers to some commands, from the groups whose keys have a prefix. */
 export function readAnswers(store: Store, prefix: string, commands: readonly string[]) {
   const word = (name: string): string => `JSONExtractString(payload, '${name}')`;
   return readRows(

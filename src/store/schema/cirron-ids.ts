@@ -6,7 +6,10 @@ import { idSalts } from "#model/id-salts.ts";
 const smallBlocks =
   "SETTINGS max_threads = 1, max_block_size = 65536, min_insert_block_size_rows = 262144, min_insert_block_size_bytes = 0";
 
-/** Of these rows. What several rows name is there as often, until it is merged. As `storedKey` in intake/cirron/row-ids.ts makes it of an id, and the hour that a row begins in. */
+/**
+ * The statements that fill `cirron_ids` from these rows. A key that several rows name is inserted as often, until it is
+ * merged. Keys are made as `storedKey` in intake/cirron/row-ids.ts does it, with the hour in which a row begins.
+ */
 export function fillCirronIds(database: string, only: string): string[] {
   const key = (id: string, salt: number): string => {
     const hex = `if(match(${id}, '^[0-9a-f]{32}$'), ${id}, lower(hex(SHA256(concat('id', char(0), ${id})))))`;

@@ -15,9 +15,9 @@ export interface Dialect {
 
 const localSettings = "non_replicated_deduplication_window = 10000";
 
-// chDB drops the sources of a merge at once and syncs nothing by default; a power cut could then lose both. A merge is
-// synced before its sources go, so they stay only for a while: after a kill the engine loads each one that is left. It looks
-// for those whose time is over by the clock, every half a minute up to every five unless it is told otherwise.
+// By default chDB drops the sources of a merge at once and syncs nothing; a power cut could then lose both. Here a
+// merge is synced before its sources go, so they stay only for a short time: after a kill, the engine loads each one
+// that is left. By default it looks for outdated sources only every half a minute to five minutes.
 const sourcesSettings = [
   "old_parts_lifetime = 1",
   "cleanup_delay_period = 2",
@@ -76,18 +76,21 @@ function wideSetting(bytesMin: number): string {
   return `min_bytes_for_wide_part = ${bytesMin}`;
 }
 
-/** Gives a table that is there its setting for wide parts. In a cluster it would be an affair of every replica. */
+/** Changes the setting for wide parts of an existing table. Not in a cluster, where it would affect every replica. */
 export function changeWideParts({ name, wideBytesMin }: TableLayout, { database, cluster }: Dialect): string[] {
   if (wideBytesMin === undefined || cluster !== null) return [];
   return [`ALTER TABLE ${database}.${name} MODIFY SETTING ${wideSetting(wideBytesMin)}`];
 }
 
-/** Gives a table that is there its settings for how long the sources of a merge stay. */
+/** Changes how long an existing table keeps the sources of a merge. */
 export function changeSources({ name }: TableLayout, { database, embedded }: Dialect): string[] {
   return embedded ? [`ALTER TABLE ${database}.${name} MODIFY SETTING ${sourcesSettings}`] : [];
 }
 
-/** Where the keeper holds the table, and this replica's name there; a whole table's replicas are those of all shards. */
+/**
+ * The path of the table in the keeper, and the name of this replica there; a whole table's replicas are those of all
+ * shards.
+ */
 function replicaArgs(layout: TableLayout, database: string): string[] {
   const isWhole = layout.shardBy === null;
   const shard = isWhole ? "all" : "{shard}";
@@ -109,7 +112,7 @@ export function dropSummaryViews(summary: Summary, dialect: Dialect): string[] {
   return viewsOf(summary, dialect).map(({ view }) => `DROP VIEW IF EXISTS ${view}`);
 }
 
-/** Gives views that are there another text; no row passes between the two. */
+/** Changes the query of existing views; no row is missed in between. */
 export function changeSummaryViews(summary: Summary, dialect: Dialect): string[] {
   return viewsOf(summary, dialect).map(({ view, on, select }) => `ALTER TABLE ${view}${on} MODIFY QUERY\n${select}`);
 }

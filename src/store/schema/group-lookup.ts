@@ -1,7 +1,7 @@
-// What a row's group says of the row: its run, its workspace, whether a deletion hides it. The groups are one constant
-// of the query and a row finds its own by `transform`, where a join would probe a hash table for every row: the engine
-// looks up each distinct key of a block once, a column that nobody asks for is not looked up at all, and while no
-// deletion is under way there is no filter either, so that a count reads no rows.
+// What a row's group says about the row: its run, its workspace, whether a deletion hides it. The groups are one
+// constant of the query, and a row finds its own by `transform`, where a join would probe a hash table for every row.
+// The engine looks up each distinct key of a block once; a column that nobody asks for is not looked up at all; and
+// while no deletion is under way there is no filter either, so that a count reads no rows.
 //
 // Rows are stored before their group is. For that moment they are shown with an empty run.
 
@@ -25,7 +25,7 @@ export interface GroupLookup {
   readonly isShown: string;
 }
 
-/** `groups` is a SELECT of the groups that count, each once; `wanted` are the fields that will be asked for. */
+/** `groups` is a SELECT of the groups that count, each of them once; `wanted` are the fields that will be used. */
 export function groupLookup(groups: string, wanted: readonly GroupField[]): GroupLookup {
   const columns = ["group_key", "deleted_ns", ...wanted];
   const find = (column: string, otherwise: string): string =>

@@ -63,7 +63,7 @@ function createTables(dialect: Dialect): string[] {
   ];
 }
 
-/** What every released version has; a database without it is older than all of them. */
+/** The first step of every released version; a database without it is older. */
 const firstStep: Step = { id: 12, name: "tables", statements: createTables };
 
 const steps: readonly Step[] = [
@@ -129,7 +129,7 @@ export function schemaStatements(dialect: Dialect): string[] {
   ];
 }
 
-/** Of the collectors that start at once on one store, one changes the schema; the others wait for it, and say so. */
+/** If several collectors start at once on one store, one of them changes the schema; the others wait, and say so. */
 export async function migrate(store: Store, onWaiting: (sentence: string) => void = () => {}): Promise<void> {
   const dialect = dialectOf(store);
   const first = [migrationsLayout, leasesLayout].flatMap((layout) => createTable(layout, dialect));
@@ -147,7 +147,10 @@ export async function migrate(store: Store, onWaiting: (sentence: string) => voi
   if (dialect.embedded) await handOnMark(store);
 }
 
-/** A step may take minutes; a collector killed in the middle of one keeps nobody waiting for longer than this. */
+/**
+ * The lease is renewed while a step runs, which may take minutes; if its collector is killed, nobody waits longer than
+ * this.
+ */
 const schemaLeaseMs = 30_000;
 const schemaWaitMs = 500;
 
@@ -165,7 +168,7 @@ async function isBehind(store: Store, dialect: Dialect): Promise<boolean> {
   const done = await readDone(store);
   const newest = largestOf([0, ...done.keys()]);
   const isMissing = steps.some(({ id }) => !done.has(id));
-  // A schema that is too new is reported by whoever would change it.
+  // A schema that is too new is reported by `migrateNow`.
   if (isMissing || newest > (steps.at(-1) as Step).id || done.get(viewsId) !== checksumOf(guestViews(dialect)))
     return true;
   return (await findMissingColumns(store, dialect)).length > 0;

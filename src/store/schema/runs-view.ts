@@ -4,11 +4,11 @@
 import { jsonText } from "#store/payload-sql.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 
-/** No signal, or one that a program brings upon itself: that is a failure. */
+/** No signal, or one that a program causes itself: that is a failure. */
 const notKilled = "('', 'SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSYS', 'SIGTRAP')";
 const silenceNs = "600000000000";
 
-/** Per group: when its rows are from and when they came. */
+/** Per group: the times of its rows and when they arrived. */
 function timesSql(database: string): string {
   const times = (table: string): string => `SELECT toString(group_key) AS group_key, toNullable(min_ns) AS min_ns,
       toNullable(max_ns) AS max_ns, toInt64(max_received_ns) AS max_received_ns FROM ${database}.${table}`;

@@ -1,5 +1,5 @@
-// Summaries that the engine keeps up to date by itself while rows come in. A block may reach a summary twice (a
-// retry after a crash), so only aggregates that do not mind are used: min, max, argMin, argMax. None counts.
+// Summaries that the engine keeps up to date by itself as rows arrive. A block may reach a summary twice (a retry after
+// a crash), so only aggregates are used that do not mind: min, max, argMin, argMax. None counts.
 
 import { stepOr, tieOf } from "#store/point-order.ts";
 import type { TableLayout } from "./table-layout.ts";
@@ -15,11 +15,11 @@ const point = "Tuple(Nullable(Float64), String, Nullable(Int64), Nullable(Int64)
 /** Where it stands in its series: step, time, tie and entry. */
 const place = "Tuple(Int64, Int64, Int64, Int32)";
 
-/** A signed number of 64 bits as bytes that have the same order when they are read as an unsigned one. */
+/** A signed 64-bit number as bytes that keep its order when they are read as an unsigned one. */
 const bytesOf = (number: string): string =>
   `reinterpretAsFixedString(bitXor(reinterpretAsUInt64(${number}), toUInt64(9223372036854775808)))`;
 
-/** The four numbers of a place as one, in the same order; least significant first. */
+/** The four numbers of a place as one number with the same order; least significant first. */
 const packedPlace = `reinterpretAsUInt256(concat(
     reinterpretAsFixedString(bitXor(reinterpretAsUInt32(s.entry), toUInt32(2147483648))),
     ${bytesOf("tie")}, ${bytesOf("s.ts_ns")}, ${bytesOf(stepOr("s.step"))}))`;
@@ -27,7 +27,7 @@ const packedPlace = `reinterpretAsUInt256(concat(
 /** A point and its place, of which the engine finds the first and the last. */
 const candidate = "(s.value, s.value_text, s.step, s.epoch, s.ts_ns, tie, s.entry)";
 
-/** The state that stands for one candidate. */
+/** The aggregate state of one candidate. */
 const stateOf = (aggregate: string, found: string): string =>
   `initializeAggregation('${aggregate}State', (${found}.1, ${found}.2, ${found}.3, ${found}.4, ${found}.5),
     (${stepOr(`${found}.3`)}, ${found}.5, ${found}.6, ${found}.7))`;
@@ -97,7 +97,7 @@ export const metricsByKey: Summary = {
   sources: { metric_summary: `SELECT ${Object.keys(metricSummary.target.columns).join(", ")} FROM @` },
 };
 
-/** The params by name, for the same reason: one param of every run lies in every granule of their own table. */
+/** The params by name, for the same reason: one param of every run would touch every granule of their own table. */
 export const paramsByKey: Summary = {
   target: {
     ...summaryLayout("param_by_key", ["name", "group_key", "worker", "ts_ns", "seq"], {
@@ -125,7 +125,9 @@ const timesOf = (start: string, end: string): string =>
   `SELECT group_key, min(nullIf(${start}, 0)) AS min_ns, max(nullIf(${end}, 0)) AS max_ns,
   min(received_ns) AS min_received_ns, max(received_ns) AS max_received_ns FROM @ GROUP BY group_key`;
 
-/** When a group began and was last heard of. Metrics are not among its sources: their summary says it for them. */
+/**
+ * When a group began and was last heard of. Metrics are not among its sources, because their summary has their times.
+ */
 const groupTimes: Summary = {
   target: summaryLayout("group_times", ["group_key"], {
     group_key: "LowCardinality(String)",

@@ -10,14 +10,14 @@ export interface TableLayout {
   readonly columns: Readonly<Record<string, string>>;
   readonly codecs: Readonly<Record<string, string>>;
   readonly indexes: readonly string[];
-  /** `ReplacingMergeTree`, its version column if it has one, or `AggregatingMergeTree`. */
+  /** `ReplacingMergeTree`, with a version column if there is one, or `AggregatingMergeTree`. */
   readonly engine: { readonly name: "ReplacingMergeTree" | "AggregatingMergeTree"; readonly version?: string };
   readonly orderBy: readonly string[];
   /** Rows between two marks of the index; the engine's own 8192 when absent. */
   readonly granularity?: number;
   /** A smaller part keeps all its columns in one file; the engine's own 10 MiB when absent. */
   readonly wideBytesMin?: number;
-  /** What rows are spread over a cluster by; null for a table that is whole on every shard. */
+  /** The expression by which rows are spread over a cluster; null for a table that is whole on every shard. */
   readonly shardBy: string | null;
 }
 
@@ -49,18 +49,18 @@ const factIndexes: Partial<Readonly<Record<FactTable, readonly string[]>>> = {
 };
 
 /**
- * A part with a file and a sync for each column takes half as long again to insert for tables of some twenty columns.
- * Metrics are left: merging them column by column, which only such parts can be, saves more than that.
+ * Writing a part with one file and one sync per column makes inserts half as long again for tables of some twenty
+ * columns. Metrics are left out: merging them column by column, which only such parts allow, saves more than that.
  */
 const mebibyte = 1024 * 1024;
 const wideBytesMin: Partial<Readonly<Record<FactTable, number>>> = {
   spans: 64 * mebibyte,
   marks: 64 * mebibyte,
   snapshots: 64 * mebibyte,
-  // Their payloads are long: some thousand lines of a trace are tens of megabytes.
+  // Their payloads are long: some thousand lines of a trace take tens of megabytes.
   events: 64 * mebibyte,
   nodes: 64 * mebibyte,
-  // In one file the granules of ids, which are small, are compressed one by one: half as large again.
+  // In one file the granules of ids, which are small, are compressed one by one, which takes half as much space again.
   cirron_ids: mebibyte,
 };
 

@@ -1,6 +1,6 @@
-// The views that people's SQL reads, in a database of their own beside the tables. Each has the run's id of today,
-// which a row itself does not know. A view may scan; `<name>_of(run = '…')` first finds the run's groups and reads only
-// those.
+// The views for SQL that people write, in a database of their own beside the tables. Each has the current id of the
+// run, which a row itself does not know. A view may scan; `<name>_of(run = '…')` first finds the groups of the run and
+// reads only those.
 
 import { joinedGroups } from "#store/joined-groups.ts";
 import { jsonBool, jsonInt, jsonRaw, jsonText } from "#store/payload-sql.ts";

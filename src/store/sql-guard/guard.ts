@@ -1,6 +1,7 @@
-// Decides whether SQL that a person wrote may run. It is the second of three fences: the sessions it runs on have no
-// rights but SELECT on the views, are read-only and limited, and take a single SELECT; but they cannot keep a
-// function from reading a file, a clause from writing one, or a sub-query from changing its settings. This can.
+// Decides whether SQL that a person wrote may run. It is one of three fences: the sessions that such SQL runs on have
+// no rights but SELECT on the views, are read-only and limited, and take a single SELECT; but they cannot keep a
+// function from reading a file, a clause from writing one, or a sub-query from changing its settings. This guard can,
+// and so can the one in the engine (`guest-fence.ts`).
 //
 // It does not understand SQL. It lets through one SELECT made of names, literals and operators in which every
 // function and every table is on a list, and refuses what it is not sure of.
@@ -25,14 +26,14 @@ const textMax = 65_536;
 const tokensMax = 20_000;
 const depthMax = 60;
 
-/** Words that would be clauses, statements or transformers; a column of such a name is written in quotes. */
+/** Words that would be clauses, statements or transformers; a column with such a name must be quoted. */
 const refusedWords: ReadonlySet<string> = new Set(
   `alter apply attach backup call check commit create delete describe detach drop exchange execute explain grant infile
   insert into kill move optimize outfile parallel rename restore revoke rollback set settings show system truncate undrop
   update use watch`.split(/\s+/),
 );
 
-/** Words that may stand before a parenthesis without calling anything. */
+/** Words that may precede a parenthesis without being a call. */
 const wordsBeforeParenthesis: ReadonlySet<string> = new Set(
   `all and any anti array as asc asof between by case cross cube desc distinct div else end except exists filter
   following from full global group grouping having ilike in inner intersect interval is join left like limit mod not
@@ -47,11 +48,11 @@ const endOfTables: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Functions whose first argument, when it is not the only one, is a function; a name alone stands for one. */
+/** Functions whose first of several arguments is a function; a name alone stands for one. */
 const takesFunction =
   /^(?:array(?:map|filter|(?:reverse)?fill|(?:reverse)?split|first(?:index|ornull)?|last(?:index|ornull)?|min|max|sum|avg|product|count|exists|all|fold|cumsum(?:nonnegative)?|(?:partial)?(?:reverse)?sort)|map(?:apply|filter|exists|all|(?:partial)?(?:reverse)?sort))$/i;
 
-/** Databases that are not for people, in whatever place their name stands. */
+/** Databases that are closed to people, wherever their name stands. */
 const hiddenDatabases: ReadonlySet<string> = new Set(["system", "information_schema", "default"]);
 
 /** Functions that reach outside. A function can be passed by its name alone, so the name itself is refused. */
@@ -143,7 +144,7 @@ function isCallable(name: string, { tables }: GuardOptions): boolean {
   );
 }
 
-/** The name that stands alone as the first of several arguments, with or without parentheses around it. */
+/** The name that is alone the first of several arguments, with or without parentheses. */
 function findPassed(tokens: readonly Token[], from: number): Token | undefined {
   let at = from;
   while (isSymbol(tokens[at], "(")) at++;
@@ -161,7 +162,7 @@ function isPassable(tokens: readonly Token[], name: string, depth = 0): boolean 
   return aliases.length > 0 && depth < depthMax && aliases.every((at) => isPassableAlias(tokens, at, depth));
 }
 
-/** What is more than a name was checked where its own calls stand. */
+/** Anything more than a name is checked where its own calls stand. */
 function isPassableAlias(tokens: readonly Token[], as: number, depth: number): boolean {
   let at = as - 1;
   while (isSymbol(tokens[at], ")")) at--;

@@ -18,13 +18,13 @@ export function checkUserSql(store: Store, sql: string): CheckedSql {
   return checkSql(sql, guardOptionsOf(store.database));
 }
 
-/** How long an answer's next rows may take, and who waits for them. */
+/** How long the next rows of an answer may take, and the caller's signal. */
 export interface GuestPatience {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** `sql` is what `checkUserSql` gave back. Ending the answer early ends the query. */
+/** `sql` is what `checkUserSql` returned. Ending the answer early ends the query. */
 export async function answerUserSql(store: Store, sql: string, patience: GuestPatience): Promise<Answer> {
   const watch = new Watch(patience);
   const { signal, onBegun } = watch;
@@ -43,12 +43,12 @@ export function streamUserSql(
   return watch.follow(store.stream({ sql }, { asGuest: true, format, signal, onBegun }));
 }
 
-/** Time that the engine has to end a query itself before we end it. */
+/** How long the engine may take to end a query itself before it is ended from here. */
 const graceMs = 2000;
 
 /**
- * The engine looks at its clock between blocks only, and a single call of a function may never come to the end of one. To
- * wait for others takes nothing of a query's own time; who has waited that long for a turn is told so.
+ * The engine checks the time only between blocks, and a single function call may never reach the end of one. Waiting
+ * for other queries does not count as a query's own time; one that waits too long for its turn is told so.
  */
 class Watch {
   readonly signal: AbortSignal;

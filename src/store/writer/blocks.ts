@@ -1,6 +1,6 @@
-// Gathered batches → one block a table. First who writes what where, because whoever reads must know that a second copy
-// may come; then the facts, then the small tables that map them to runs: a row is never shown under a run before it is
-// there.
+// Gathered batches → one block a table. First who writes what where, because a reader must know that a second copy may
+// come; then the facts; then the small tables that map them to runs, so that a row is never shown under a run before it
+// is there.
 
 import { inTurns } from "#base/turns.ts";
 import type { AnyTablePart, Batch } from "#model/batch.ts";
@@ -15,7 +15,7 @@ import type { BlockMaker } from "./writer.ts";
 const toldFirst: readonly StateTable[] = ["writers", "batch_places"];
 const toldLast = (Object.keys(stateTables) as StateTable[]).filter((table) => !toldFirst.includes(table));
 
-/** A row that came by a journal says whose: positions are counted by each collector for itself. */
+/** A row says whose journal it came by, because each collector counts its own positions. */
 export function createBlockMaker(collector: string): BlockMaker {
   return { encode: (batches) => toBlocks(batches, collector), release: releaseBlock };
 }
@@ -46,9 +46,12 @@ async function toBlocks(batches: readonly Batch[], collector: string): Promise<O
   return blocks.filter((block) => block.rows > 0);
 }
 
-/** Rows with whole records in them: a few thousand are more than the engine minds to take at once. */
+/** Tables whose rows hold whole records: a few thousand rows are more than the engine should take at once. */
 const longTables: ReadonlySet<FactTable> = new Set(["events", "nodes"]);
-/** A little less than the largest memory that is used again: to take more anew for every plan sets the collector off. */
+/**
+ * A little less than the largest buffer that is pooled: allocating more for every plan would trigger the garbage
+ * collector.
+ */
 const blockBytesMax = 30 * 1024 * 1024;
 
 function* encodeFacts(
@@ -66,7 +69,7 @@ function* encodeFacts(
   );
 }
 
-/** Every batch tells of its process again, at length; of several rows of one the last counts, here as in the store. */
+/** Every batch describes its process again, at length. Of several rows the last counts, here as in the store. */
 function latestOf(changes: readonly StateChange[]): StateChange[] {
   const latest = new Map<string, StateChange>();
   for (const change of changes) {

@@ -1,11 +1,11 @@
-// Batches that have no plan yet, and when their plan closes: when it is large enough, or when its first row has waited long
+// Batches without a plan, and when their plan closes: when it is large enough, or when its first row has waited long
 // enough. How long that is depends on whether rows keep coming, and on whether the next ones would still be in time.
 
 import assert from "node:assert/strict";
 import type { Batch } from "#model/batch.ts";
 
 export interface Lingering {
-  /** How long a plan waits for more rows when none was sent lately. */
+  /** How long a plan waits for more rows if none was sent lately. */
   readonly lingerMs: number;
   /** The same while rows keep coming. */
   readonly steadyLingerMs: number;
@@ -13,18 +13,18 @@ export interface Lingering {
 
 /** What becomes one plan. */
 export interface Taken {
-  /** The journal records in it: everything behind the plan before, also where records were lost. */
+  /** The journal records in it: everything after the plan before, including numbers whose records were lost. */
   readonly from: number;
   readonly to: number;
   readonly batches: readonly Batch[];
   readonly bytes: number;
 }
 
-/** Rows that come within this time of the last plan keep coming. */
+/** Rows keep coming if they come within this time of the last plan. */
 const steadyMs = 1000;
-/** What comes together, as the pieces of one round of senders do, is there within this time. */
+/** Batches that belong together, such as the pieces of one round of senders, arrive within this time. */
 const togetherMs = 40;
-/** Of a batch, beside its rows. */
+/** What a batch takes beside its rows. */
 const batchBytes = 256;
 
 export class Gathered {
@@ -34,7 +34,7 @@ export class Gathered {
   private batches: Batch[] = [];
   /** When the first of them came. */
   private firstAt = 0;
-  /** When the last one came, and how long there was none before those of late. */
+  /** When the last batch came, and the usual pause between rounds. */
   private addedAt = Number.NEGATIVE_INFINITY;
   private pauseMs = 0;
   private addedTo: number;
@@ -64,7 +64,7 @@ export class Gathered {
     this.bytes += batch.bytes + batchBytes;
   }
 
-  /** As many as there is room for in a plan, and one at least. */
+  /** Takes as many as fit a plan, and at least one. */
   take(bytesMax: number): Taken {
     let bytes = 0;
     let count = 0;
@@ -85,7 +85,10 @@ export class Gathered {
     return this.isLast() ? Math.min(this.latestAt, this.addedAt + togetherMs) : this.latestAt;
   }
 
-  /** Whether the next rows, if they keep coming as they did, would come too late for the plan: then nobody waits for them. */
+  /**
+   * Whether the next rows, if they keep coming as they did, would be too late for the plan: then it does not wait for
+   * them.
+   */
   isLast(): boolean {
     return this.isSteady && this.addedAt + this.pauseMs > this.latestAt;
   }

@@ -1,6 +1,6 @@
-// Plans on their way to the store: one durable file each, named by the last journal record it covers, and a
-// small file that says how far the store has got. The position is made durable before a plan is removed, so
-// a plan that is found and lies beyond the position was not wholly sent.
+// Plans on their way to the store: one durable file each, named by the last journal record in it, and a small file that
+// says how far the store has got. The position is durable before a plan is removed, so a plan beyond the position was
+// not sent completely.
 //
 // The large blocks of a plan lie in files beside it, `<number>.<name>.block`, and are durable before the plan is.
 
@@ -21,7 +21,7 @@ export interface OpenPlan {
 
 export interface Outbox {
   save(to: number, plan: EncodedPlan): Promise<void>;
-  /** Where a file of a plan lies. */
+  /** The path of a file of a plan. */
   pathOf(to: number, name: string): string;
   /** Plans that were not finished, in order. */
   open(): Promise<OpenPlan[]>;
@@ -29,9 +29,9 @@ export interface Outbox {
   finish(to: number): Promise<void>;
   /** Removes a plan that is not to be sent. */
   discard(to: number): Promise<void>;
-  /** Leaves of a plan only that there was one: it counts as damaged from then on. Needs no room on the disk. */
+  /** Leaves only the fact that there was a plan: it counts as damaged from then on. Needs no room on the disk. */
   spoil(to: number): Promise<void>;
-  /** The last record that is wholly in the store; null when the file that says so is damaged. */
+  /** The last record that is completely stored; null if the file that says so is damaged. */
   position(): Promise<number | null>;
 }
 
@@ -62,7 +62,7 @@ export async function createOutbox(dir: string, files: Files = nodeFiles): Promi
         plan.files.map(({ name }) => pathOf(to, name)),
       );
       const written = plan.files.map(({ name, bytes }) => writeSynced(files, pathOf(to, name), bytes));
-      // Nothing is under way any more when the first of them gives up: it is all written again.
+      // Waits for all of them: after a failure everything is written again.
       for (const outcome of await Promise.allSettled(written)) if (outcome.status === "rejected") throw outcome.reason;
       await writeDurably(files, planPath(to), plan.parts);
     },
@@ -79,7 +79,8 @@ export async function createOutbox(dir: string, files: Files = nodeFiles): Promi
         const match = planName.exec(name);
         return match === null ? [] : [Number(match[1])];
       });
-      // The process that wrote the last one may have ended before its name was durable, and nothing is sent before it is.
+      // The process that wrote the last plan may have ended before its name was durable, and nothing may be sent before
+      // that.
       if (numbers.length > 0) await files.syncFolder(dir);
       const plans: OpenPlan[] = [];
       for (const to of numbers.sort((a, b) => a - b)) {
@@ -107,7 +108,7 @@ export async function createOutbox(dir: string, files: Files = nodeFiles): Promi
   };
 }
 
-/** The plan that names the file is written afterwards, and syncs the folder for both. */
+/** The plan that names the file is written later, and syncs the folder for both. */
 async function writeSynced(files: Files, path: string, bytes: Uint8Array): Promise<void> {
   try {
     await files.unlink(path).catch(ignoreMissing);

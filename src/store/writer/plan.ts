@@ -12,7 +12,7 @@ import type { FactTable } from "#model/tables.ts";
 
 export interface PlannedBlock {
   readonly table: FactTable | StateTable;
-  /** Of a table with more rows than one block takes: which of its blocks, from 0. */
+  /** The number of the block, from 0, if a table has more rows than one block takes. */
   readonly part?: number;
   readonly columns: readonly string[];
   readonly rows: number;
@@ -27,19 +27,19 @@ export interface Plan {
   readonly blocks: readonly PlannedBlock[];
 }
 
-/** What the outbox is given to keep. */
+/** What the outbox keeps. */
 export interface EncodedPlan {
   /** The plan's own file, its parts one after the other. */
   readonly parts: readonly Uint8Array[];
   readonly files: readonly { readonly name: string; readonly bytes: Uint8Array }[];
 }
 
-/** Below this a file of its own costs more, with its sync, than sending the bytes. */
+/** A smaller block is cheaper to send than to write and sync as a file. */
 const fileBytesMin = 256 * 1024;
 
 const crcStepBytes = 1024 * 1024;
 
-/** What tells a block from the others of its plan. */
+/** The name of a block, unique within its plan. */
 export function nameOf({ table, part = 0 }: Pick<PlannedBlock, "table" | "part">): string {
   return part === 0 ? table : `${table}_${part}`;
 }
@@ -51,7 +51,7 @@ export function fileNameOf(block: PlannedBlock): string | null {
 
 interface BlockHead extends Omit<PlannedBlock, "bytes"> {
   readonly size: number;
-  /** Of a block with a file of its own. */
+  /** Set for a block with a file of its own. */
   readonly file?: { readonly name: string; readonly crc: number };
 }
 

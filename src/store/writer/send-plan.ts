@@ -1,7 +1,7 @@
-// One plan to the store, each block again and again until it is taken. Who writes goes first and by which ids rows are found
-// again, then the facts, then the small tables that map them to runs; the blocks of one such stage go side by side, because
-// a small one costs the engine more waiting than work. An id without its row does no harm, but a row without its id is
-// stored twice when the plan is lost in between.
+// Sends one plan to the store, each block again and again until it is taken. First come the writers and the ids by
+// which rows are found again, then the facts, then the small tables that map them to runs. The blocks of a stage go
+// side by side, because a small one costs the engine more waiting than work. An id without its row does no harm, but a
+// row without its id is stored twice if the plan is lost in between.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type FactTable, factTables } from "#model/tables.ts";
@@ -15,7 +15,7 @@ export type BlockStore = Pick<Store, "insert" | "kind">;
 
 /** A block of a durable plan. */
 export interface SentBlock extends PlannedBlock {
-  /** Where it lies, if it has a file of its own: the embedded engine reads it there, and needs no bytes. */
+  /** Its file, if it has one: the embedded engine reads it there, and needs no bytes. */
   readonly file: string | null;
 }
 
@@ -25,14 +25,14 @@ export function toSent(outbox: Pick<Outbox, "pathOf">, to: number, block: Planne
 }
 
 const retryMsMax = 2000;
-/** It knows 10,000 blocks of a table, and a hundred collectors send some hundred a second. */
+/** A store remembers 10,000 blocks of a table, and a hundred collectors send some hundred a second. */
 const tokensLastMsDefault = 30_000;
-/** The embedded engine takes two at a time; another is ready for it. */
+/** The embedded engine takes two at a time; a third one is ready for it. */
 const blocksAtOnce = 3;
 
 type Target = Pick<WriterOptions, "onTrouble" | "onLateRetry" | "tokensLastMs"> & {
   readonly store: BlockStore;
-  /** Waits as long as the error asks for; throws when no more is to be tried. */
+  /** Waits as long as the error requires; throws to give up. */
   beforeRetry(error: unknown): Promise<void>;
 };
 
@@ -45,15 +45,15 @@ export async function sendPlan(target: Target, blocks: readonly SentBlock[]): Pr
     const senders = Array.from({ length: blocksAtOnce }, async () => {
       for (const queue of queues) for (const block of queue) retries += await sendBlock(target, block);
     });
-    // Nothing is under way any more when the first of them gives up.
+    // Waits for all senders, so that nothing is under way any more after a failure.
     for (const outcome of await Promise.allSettled(senders)) if (outcome.status === "rejected") throw outcome.reason;
   }
   return retries;
 }
 
 /**
- * Blocks of metrics go one after the other: what is copied by key is known by the number of the last block that is there
- * (`metrics-by-key.ts`), so no earlier one may still be on its way. Besides, their summaries take much memory.
+ * Blocks of metrics go one after the other: what has been copied by key is known by the number of the last block
+ * (`metrics-by-key.ts`), so no earlier block may still be on its way. Besides, their summaries take much memory.
  */
 function queueOf(block: SentBlock): string {
   return block.table === "metrics" ? block.table : nameOf(block);

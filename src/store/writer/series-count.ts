@@ -1,6 +1,7 @@
-// How many rows of metrics go into one block. The engine sums the series of a block up while it is stored, and keeps
-// kilobytes for each of them until it is: a block of half a million series, which one event of as many metrics is, needed
-// more memory than a question may take, and was refused forever. So a block has a bounded number of them.
+// How many rows of metrics go into one block. The engine summarises the series of a block while it is stored, and needs
+// kilobytes for each of them until then. A block of half a million series, which a single event with that many metrics
+// makes, needed more memory than a question may take and was refused for ever. So the number of series in a block is
+// bounded.
 
 import type { DictColumn } from "#base/columns.ts";
 import type { Rows } from "#model/tables.ts";
@@ -13,7 +14,7 @@ const names = ["group_key", "key", "worker", "phase"] as const;
 
 const pauseRows = 4096;
 
-/** Infinity when all of them do. With pauses, as there may be a million. */
+/** Infinity if all rows fit. Pauses, as there may be a million rows. */
 export function* rowsPerBlock(parts: readonly SeriesRows[], max: number = seriesMax): Generator<void, number> {
   let atMost = 0;
   let rows = 0;
@@ -47,7 +48,7 @@ interface Numbering {
   codeOf(part: number, row: number): number;
 }
 
-/** One numbering of the words of all parts, each of which counts its own. */
+/** One numbering for the words of all parts, each of which has its own. */
 function* renumber(columns: readonly DictColumn[]): Generator<void, Numbering> {
   const codes = new Map<string, number>();
   const own: Uint32Array[] = [];
