@@ -47,9 +47,16 @@ interface AnyCall {
   readonly body?: unknown;
 }
 
-export function createClient(url: string, key: string): Client {
+/** A request that is not answered in that time fails as one that the network lost, with a second more for each megabyte. */
+export interface ClientLimits {
+  readonly answerMs: number;
+}
+
+export function createClient(url: string, key: string, limits?: ClientLimits): Client {
   const open = async (name: RouteName, request: AnyCall, options: OpenOptions = {}): Promise<Response> => {
-    const { raw, signal } = options;
+    const { raw } = options;
+    const bytes = raw?.bytes instanceof Uint8Array ? raw.bytes.length : 0;
+    const signal = limits ? withTimeout(options.signal, limits.answerMs + bytes / bytesPerMs) : options.signal;
     const headers: Record<string, string> = { ...options.headers, ...raw?.headers };
     if (key !== "") headers["authorization"] = `Bearer ${key}`;
     if (request.body !== undefined) headers["content-type"] = "application/json";
@@ -60,7 +67,7 @@ export function createClient(url: string, key: string): Client {
       ...given({ signal, body: streamed ? ReadableStream.from(body) : body }),
       ...(streamed ? { duplex: "half" } : {}),
     };
-    const response = await send(`${url}${toPath(name, request)}`, init as RequestInit, url);
+    const response = await send(`${url}${toPath(name, request)}`, init as RequestInit, url, options.signal);
     // For readyz a 503 is an answer; from any other route it means that nothing was done.
     if (response.ok || (response.status === 503 && name === "readyz")) return response;
     throw await toApiError(response);
@@ -75,11 +82,18 @@ export function createClient(url: string, key: string): Client {
   };
 }
 
-async function send(address: string, init: RequestInit, url: string): Promise<Response> {
+const bytesPerMs = 1000;
+
+function withTimeout(signal: AbortSignal | undefined, ms: number): AbortSignal {
+  const timeout = AbortSignal.timeout(Math.round(ms));
+  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+}
+
+async function send(address: string, init: RequestInit, url: string, signal?: AbortSignal): Promise<Response> {
   try {
     return await fetch(address, init);
   } catch (error) {
-    if (init.signal?.aborted) throw error;
+    if (signal?.aborted) throw error;
     const cause = (error as { cause?: { code?: string; message?: string } }).cause;
     throw new Exit(exitCodes.outage, `The server at ${url} does not answer (${cause?.code ?? String(error)}).`);
   }

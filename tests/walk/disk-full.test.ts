@@ -1,6 +1,6 @@
 // Commands that write to a disk that has no room for all of it.
 
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -12,30 +12,15 @@ import { FileBody } from "#api/handler.ts";
 import { encodeTarHeader, tarBlockBytes, tarPadding } from "#base/tar.ts";
 import { runInTest } from "#cli/run-cli.testing.ts";
 import { openServer } from "#server/http/open-server.testing.ts";
+import { mountDisk } from "../support/small-disk.ts";
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
 const diskBytes = 2500 * 1024;
 
-/** Null where nobody may. */
-function mountDisk(): string | null {
-  const disk = mkdtempSync(join(tmpdir(), "tributary-disk-"));
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${diskBytes}`, "tmpfs", disk], { stdio: "ignore" });
-  } catch {
-    rmSync(disk, { recursive: true });
-    return null;
-  }
-  onTestFinished(() => {
-    execFileSync("umount", ["--lazy", disk]);
-    rmSync(disk, { recursive: true, force: true });
-  });
-  return disk;
-}
-
 test("a restore misses a file of which the disk took only a part, and leaves nothing", async ({ skip }) => {
   const folder = mkdtempSync(join(tmpdir(), "tributary-restore-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const disk = mountDisk();
+  const disk = mountDisk(String(diskBytes));
   if (disk === null) return skip("no disk can be mounted");
   // It ends in the midst of the last piece that is written, and nothing is written after that.
   const blob = Buffer.alloc(3 << 20, 7);
@@ -72,7 +57,7 @@ async function exportInto(path: string, bytes: number): Promise<{ code: unknown;
 test("an export into a file says that not all of it could be written, though only the last bytes are missing", async ({
   skip,
 }) => {
-  const disk = mountDisk();
+  const disk = mountDisk(String(diskBytes));
   if (disk === null) return skip("no disk can be mounted");
   const path = join(disk, "run.jsonl");
   expect(await exportInto(path, diskBytes)).toEqual({ code: 0, err: "" });

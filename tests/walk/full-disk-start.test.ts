@@ -1,50 +1,16 @@
 // A server that is started on a full disk, with a plan that the store had not taken when the last one was killed.
 
-import { execFileSync } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { CollectorProcess } from "../support/collector-process.ts";
 import { childrenOf } from "../support/process-tree.ts";
 import { eventually } from "../support/several.ts";
+import { fill, mountDisk } from "../support/small-disk.ts";
 
 /** Enough for an engine without much in it. */
 const diskSize = "192m";
-
-function mountDisk(): string | null {
-  const folder = mkdtempSync(join(tmpdir(), "tributary-disk-"));
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${diskSize}`, "tmpfs", folder], { stdio: "ignore" });
-  } catch {
-    rmSync(folder, { recursive: true, force: true });
-    return null;
-  }
-  onTestFinished(() => {
-    // The engine of a server that was killed has it a moment longer.
-    execFileSync("umount", ["--lazy", folder]);
-    rmSync(folder, { recursive: true, force: true });
-  });
-  return folder;
-}
-
-/** To the last byte. */
-function fill(path: string): void {
-  const file = openSync(path, "w");
-  try {
-    for (let bytes = 1 << 20; bytes >= 1; ) {
-      try {
-        writeSync(file, Buffer.alloc(bytes));
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
-        bytes >>= 4;
-      }
-    }
-  } finally {
-    closeSync(file);
-  }
-}
 
 /** Who has the key that a server asks for since it was made. */
 class Caller {
@@ -77,7 +43,7 @@ class Caller {
 test("it listens, shows what is stored, says why it takes nothing, and goes on when there is room", async ({
   skip,
 }) => {
-  const disk = mountDisk();
+  const disk = mountDisk(diskSize);
   if (disk === null) return skip("mounting a small disk needs root");
   const dataDir = join(disk, "data");
   const server = await CollectorProcess.make(dataDir, {});

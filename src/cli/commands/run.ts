@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Command } from "commander";
 import { toSegment } from "#api/contract/segment.ts";
-import { createClient } from "#cli/client.ts";
+import { type Client, createClient } from "#cli/client.ts";
 import { answers, type ConnectOptions } from "#cli/connect.ts";
 import { type Context, paint } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
@@ -18,6 +18,8 @@ import { wrap } from "#cli/run/wrap.ts";
 import { duration } from "#config/kinds.ts";
 
 const queryableMs = 3000;
+/** A server that takes longer for an answer counts as away: the program comes first. */
+const answerMs = 10_000;
 
 interface RunOptions extends ConnectOptions {
   readonly runId?: string;
@@ -48,13 +50,12 @@ export function addRun(program: Command, context: Context): void {
     // A person who has named the run for the Cirron SDK means this one.
     const runId = options.runId ?? toRunId(context.env["CIRRON_RUN_ID"] || createRunId());
     const sampleMs = toSampleMs(options.sample);
-    const client = createClient(config.server, keyFor(config, config.server));
+    const client = createClient(config.server, keyFor(config, config.server), { answerMs });
     const say = (text: string) => {
       if (!options.quiet) context.stderr.write(`${paint(context.stderr, context.env, "dim", `tributary: ${text}`)}\n`);
     };
     const up = await answers(config.server);
-    if (up) await replaySpool(client, config.dataDir).catch(() => 0);
-    if (up) await takeLeftEvents(client, context).catch(() => undefined);
+    const tidied = up ? takeEarlier(client, context, config.dataDir) : Promise.resolve();
     say(up ? `run ${runId} at ${config.server}/runs/${toSegment(runId)}` : `run ${runId}; no server answers yet`);
     const startedMs = Date.now();
     const watching = follow(context, options, client, runId);
@@ -69,11 +70,14 @@ export function addRun(program: Command, context: Context): void {
       sampleMs,
     });
     await watching.stop();
+    await tidied;
     if (result.problem !== "") context.stderr.write(`tributary: ${result.problem}\n`);
     const { spooled, lost } = result.left;
     if (lost > 0) context.stderr.write(`tributary: ${lost} requests are lost: no server took them, nor did the disk\n`);
     if (spooled + lost === 0) {
-      await importLeftSpool(client, runId, startedMs).catch(() => undefined);
+      await importLeftSpool(client, runId, startedMs).catch(({ message }: Error) =>
+        say(`what the Cirron SDK left is not taken in: ${message} Later: tributary import --run-id ${runId} .cirron`),
+      );
       // The next question finds the run as it ended; a busy server is not waited for longer than this.
       const signal = AbortSignal.timeout(queryableMs);
       await client.open("readyz", { query: { drained: "1" } }, { signal }).catch(() => undefined);
@@ -81,6 +85,12 @@ export function addRun(program: Command, context: Context): void {
       say(`${spooled} requests wait in ${config.dataDir}; the next \`tributary up\` or \`run\` takes them in`);
     if (result.exitCode !== 0) throw new Exit(result.exitCode, "");
   });
+}
+
+/** What earlier programs recorded while no server was there. The program that is to run now does not wait for it. */
+async function takeEarlier(client: Client, context: Context, dataDir: string): Promise<void> {
+  await replaySpool(client, dataDir).catch(() => 0);
+  await takeLeftEvents(client, context, false).catch(() => undefined);
 }
 
 /** Sorts by time, and two that start in the same second differ. */
@@ -102,11 +112,15 @@ function toSampleMs(text: string): number {
   return ms;
 }
 
-function follow(context: Context, { watch }: RunOptions, client: ReturnType<typeof createClient>, runId: string) {
+function follow(context: Context, { watch }: RunOptions, client: Client, runId: string) {
   if (!watch) return { stop: async () => undefined };
   const done = new AbortController();
-  const following = importPaths({ client, paths: watch, runId, speed: "instant", follow: true, stop: done.signal });
-  following.catch((error: unknown) => context.stderr.write(`tributary: ${String(error)}\n`));
+  const { signal: stop } = done;
+  const following = importPaths({ client, paths: watch, runId, speed: "instant", follow: true, waits: false, stop });
+  following.catch((error: Error) => {
+    const later = `tributary import --run-id ${runId} ${watch.join(" ")}`;
+    context.stderr.write(`tributary: not all that was watched is taken in: ${error.message} Later: ${later}\n`);
+  });
   return {
     stop: async () => {
       done.abort();
@@ -116,11 +130,7 @@ function follow(context: Context, { watch }: RunOptions, client: ReturnType<type
 }
 
 /** The Cirron SDK leaves its last batches, with the session span, in its spool and sends them nowhere. */
-async function importLeftSpool(
-  client: ReturnType<typeof createClient>,
-  runId: string,
-  startedMs: number,
-): Promise<void> {
+async function importLeftSpool(client: Client, runId: string, startedMs: number): Promise<void> {
   const spool = join(process.cwd(), ".cirron");
   if (!existsSync(spool)) return;
   const startedNs = BigInt(startedMs) * 1_000_000n;
@@ -136,6 +146,7 @@ async function importLeftSpool(
     runId,
     speed: "instant",
     follow: false,
+    waits: false,
     stop,
     only: isOfThisRun,
     live: true,

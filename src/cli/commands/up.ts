@@ -26,7 +26,7 @@ export function addUp(program: Command, context: Context): void {
     // What programs recorded while no server was there.
     const client = createClient(server.url, keyFor(config, server.url));
     await replaySpool(client, config.dataDir)
-      .then(() => takeLeftEvents(client, context))
+      .then(() => takeLeftEvents(client, context, true))
       .catch((cause: unknown) => log.warn({ err: cause }, "a spool waits on"));
     await Promise.race([waitForStop(context.stop), whenShellGone(context.env)]);
     await server.close();

@@ -20,6 +20,9 @@ export interface ImportOptions {
   readonly live?: boolean;
   /** Which of the files that were found. */
   readonly only?: (path: string) => boolean;
+  /** False for what must not hold up anybody: neither room on the server's disk is waited for, unless files are followed, nor
+   * that everything can be queried. */
+  readonly waits?: boolean;
   readonly stop: AbortSignal;
   readonly onFound?: (files: readonly FoundTrace[]) => void;
   readonly onBytes?: (bytes: number) => void;
@@ -31,7 +34,7 @@ export interface ImportResult extends ImportTotals, Omit<Found, "files"> {}
 
 const pollMs = 200;
 
-/** Resolves when everything that was read can be queried; with `follow`, after `stop`. */
+/** Resolves when everything that was read can be queried, or was sent if that is not waited for; with `follow`, after `stop`. */
 export async function importPaths(options: ImportOptions): Promise<ImportResult> {
   const { client, paths, runId, follow, stop } = options;
   const pace = createPace(options.speed, stop);
@@ -40,7 +43,7 @@ export async function importPaths(options: ImportOptions): Promise<ImportResult>
     runId,
     imported: !follow && options.live !== true,
     onBytes: options.onBytes ?? (() => undefined),
-    patience: { follows: follow, stop, onWait: options.onWait ?? (() => undefined) },
+    patience: { follows: follow, waits: options.waits ?? true, stop, onWait: options.onWait ?? (() => undefined) },
   });
   const readers = new Map<string, Reader>();
   const createReader = (file: FoundTrace): Reader =>

@@ -22,7 +22,7 @@ export interface Sender extends RecordSender {
   editRun(file: string, run: string, edit: BodyOf<"patchRun">): Promise<void>;
   /** What an export has of a run besides its records. */
   tellHistory(file: string, run: string, history: BodyOf<"runHistory">): Promise<void>;
-  /** Resolves when everything sent was answered and can be queried. */
+  /** Resolves when everything sent was answered and, if it is waited for, can be queried. */
   settle(): Promise<void>;
 }
 
@@ -105,7 +105,12 @@ export function createSender({ client, runId, imported, onBytes, patience }: Sen
       tell(file, run, () => client.call("runHistory", { params: { id: runId ?? run }, body: history })),
     settle: async () => {
       await whenIdle();
-      await patiently(() => client.call("readyz", { query: { drained: "1" } }));
+      if (!patience.waits) return;
+      // Who asks to stop now does not wait for a store that may have no room. Who asked before wants what was sent to be there.
+      const signal = patience.stop.aborted ? {} : { signal: patience.stop };
+      await patiently(() => client.open("readyz", { query: { drained: "1" } }, signal)).catch((error: unknown) => {
+        if (signal.signal?.aborted !== true) throw error;
+      });
     },
   };
 }
@@ -149,12 +154,14 @@ function isRefused(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 400 || error.status === 413);
 }
 
-// When to retry: always if the server has no room and, when following files, also while it is away, because it may only be
-// restarting.
+// When to retry: whenever the server is too busy, mostly when its disk is full and, when following files, also while it is
+// away, because it may only be restarting.
 
 interface Patience {
   /** Whether a server that is away is waited for. */
   readonly follows: boolean;
+  /** Whether room on the server's disk is waited for and, in the end, that everything can be queried. */
+  readonly waits: boolean;
   /** Ends the waiting, but for a server that is only busy: what was begun is sent to its end. */
   readonly stop: AbortSignal;
   /** Called at each try while the server is away or its disk is full. */
@@ -163,14 +170,15 @@ interface Patience {
 
 const awayMs = 1000;
 
-async function sendPatiently<T>(task: () => Promise<T>, { follows, stop, onWait }: Patience): Promise<T> {
+async function sendPatiently<T>(task: () => Promise<T>, { follows, waits, stop, onWait }: Patience): Promise<T> {
   for (;;) {
     try {
       return await task();
     } catch (error) {
       const isRefusedNow = error instanceof ApiError && error.status === 429;
       const isBusy = isRefusedNow && error.answer.code !== "disk_full";
-      if (!isBusy && (stop.aborted || !(isRefusedNow || (follows && isAway(error))))) throw error;
+      const isAwaited = isRefusedNow ? waits || follows : follows && isAway(error);
+      if (!isBusy && (stop.aborted || !isAwaited)) throw error;
       if (!isBusy) onWait((error as Error).message);
       const waitMs = isRefusedNow ? Math.max(1, error.retryAfterS) * 1000 : awayMs;
       await sleep(waitMs, undefined, stop.aborted ? {} : { signal: stop }).catch(() => undefined);

@@ -72,10 +72,7 @@ export function createOutbox(options: Omit<KeptOptions, "heldBytesMax">): Outbox
       wake();
       const deadline = performance.now() + withinMs;
       await running;
-      while (!kept.isEmpty) {
-        if ((await drain()) || performance.now() > deadline) break;
-        await sleep(200);
-      }
+      while (!kept.isEmpty && performance.now() < deadline && !(await drain())) await sleep(200);
       return kept.left;
     },
   };
