@@ -90,15 +90,15 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
   const metrics = createMetrics();
   const times = createStoreTimes(metrics);
   const memory = new MemoryWatch(config.memoryBudgetBytes);
-  const collector = await openCollector({
-    ...{ config, store, ...hooksOf(log) },
-    strain: () => memory.strain,
-    listeners: [commands.listener],
-    wrapStore: times.wrap,
-  });
-  await removeLeftFiles(config.dataDir);
-  const closers: Closer[] = [(leftMs) => collector.close(leftMs - closeMsMin), async () => memory.close()];
+  const closers: Closer[] = [async () => memory.close()];
   try {
+    const collector = await openCollector({
+      ...{ config, store, ...hooksOf(log), strain: () => memory.strain },
+      listeners: [commands.listener],
+      wrapStore: times.wrap,
+    });
+    closers.unshift((leftMs) => collector.close(leftMs - closeMsMin));
+    await removeLeftFiles(config.dataDir);
     const peering = await meetPeers({ collector, config, log, metrics });
     closers.unshift(async () => peering?.close());
     const deletions = openDeletions(collector, peering);

@@ -11,6 +11,7 @@ export class RowsInUse {
   private first = 0;
   private storedTo: number;
   private forgottenTo: number;
+  private isClosed = false;
 
   constructor(position: number) {
     this.storedTo = position;
@@ -19,6 +20,8 @@ export class RowsInUse {
 
   /** Call it in the order of the journal. */
   add(batch: Batch): void {
+    // A collector applies for a moment longer, and nobody says any more when rows are free.
+    if (this.isClosed) return;
     this.batches.push(batch);
     noteWaiting(batch.bytes);
   }
@@ -37,6 +40,7 @@ export class RowsInUse {
 
   /** Releases nothing, because somebody may still read rows; only the count of waiting bytes is corrected. */
   close(): void {
+    this.isClosed = true;
     for (const { bytes } of this.batches.splice(0).slice(this.first)) noteWaiting(-bytes);
     this.first = 0;
   }
