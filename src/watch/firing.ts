@@ -48,6 +48,21 @@ export function toFiring({ workspace, rule, runId, isArmed, signal, firedNs }: F
   return { ...signal, id, workspace, rule: name, kind, runId, isArmed, ...state };
 }
 
+/**
+ * Once per run, or once in a while. What a rule only told as a dry run does not keep it from acting when it is armed.
+ * `before` are its firings of the run, the newest first.
+ */
+export function mayFire(
+  before: readonly Firing[],
+  { rule, isArmed }: { readonly rule: Rule; readonly isArmed: boolean },
+  signal: Signal,
+): boolean {
+  const last = before.find((firing) => firing.isArmed || !isArmed);
+  if (last === undefined) return true;
+  if (rule.once) return false;
+  return signal.at.tsNs > last.at.tsNs + BigInt(rule.cooldownMs) * 1_000_000n;
+}
+
 export function toFiringChange(firing: Firing, version: bigint): StateChange {
   const { id, workspace, rule, kind, runId, at, metric, text, evidence, actions, outcome } = firing;
   return {

@@ -2,7 +2,7 @@
 // of a firing once it is durable, and the run may be forgotten and come back before the store has taken it.
 
 import type { RunId, Workspace } from "#model/names.ts";
-import { readFirings } from "#store/reader/firings.ts";
+import { readFirings, readOpenFirings } from "#store/reader/firings.ts";
 import type { Store } from "#store/store.ts";
 import { type Firing, type FiringRow, fromFiringRow } from "./firing.ts";
 
@@ -25,4 +25,16 @@ export async function readSeenFirings(
   const own = unstored().filter((row) => row.workspace === workspace && runs.includes(row.run_id));
   const stored = await readFirings(store, { workspace, runs, rule: null, limit: firingsMax * runs.length });
   return [...stored, ...own].sort((a, b) => Number(a.version - b.version)).map(fromFiringRow);
+}
+
+/** Those that are not over, of rules other than these. */
+export async function readOthersOpen(
+  { store, unstored }: SeenFirings,
+  workspace: Workspace,
+  rules: readonly string[],
+): Promise<Firing[]> {
+  const own = unstored().filter((row) => row.workspace === workspace && !rules.includes(row.rule));
+  const stored = await readOpenFirings(store, workspace, rules);
+  const latest = new Map([...stored, ...own].map((row) => [row.firing_id, row]));
+  return [...latest.values()].map(fromFiringRow).filter(({ resolvedNs }) => resolvedNs === null);
 }

@@ -56,6 +56,10 @@ export class WatchedRuns {
     return this.byName.values();
   }
 
+  find(workspace: Workspace, runId: RunId): RunWatch | undefined {
+    return this.byName.get(nameOf(workspace, runId));
+  }
+
   get(workspace: Workspace, runId: RunId): RunWatch {
     const name = nameOf(workspace, runId);
     const known = this.byName.get(name);

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Sources } from "#query/sources.ts";
 import { RuleBook } from "./rule-book.ts";
-import { Watcher, type WatchPorts } from "./watcher.ts";
+import type { WatchPorts } from "./watch-ports.ts";
+import { Watcher } from "./watcher.ts";
 
 test("a run that ended is looked at again when the store could not be asked about it", async () => {
   const troubles: string[] = [];

@@ -7,49 +7,22 @@ import { Turn } from "#base/turns.ts";
 import { factsOf, type Rule } from "#judge/rule.ts";
 import { isOfTrackAlone, lookFor, type Moment, type Signal } from "#judge/signals.ts";
 import type { Batch } from "#model/batch.ts";
-import type { GroupName, RunId, Workspace } from "#model/names.ts";
+import type { RunId, Workspace } from "#model/names.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { readFoundRuns } from "#query/runs/find-run.ts";
-import type { HeadContext } from "#query/runs/head.ts";
-import type { Sources } from "#query/sources.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { feedParts } from "./feed.ts";
-import { type Firing, type ForeignSight, toFiring, toFiringChange } from "./firing.ts";
+import { type Firing, type ForeignSight, mayFire, toFiring, toFiringChange } from "./firing.ts";
 import { type MedianSteps, NamedSteps } from "./named-steps.ts";
 import { type LookedAt, rememberRuns } from "./remember-runs.ts";
 import { askAgainAfter } from "./rests.ts";
-import type { RuleBook, WatchedRule } from "./rule-book.ts";
+import type { WatchedRule } from "./rule-book.ts";
 import type { RunWatch } from "./run-watch.ts";
-import type { SeenFirings } from "./seen-firings.ts";
+import { readOthersOpen } from "./seen-firings.ts";
 import { lookAtTable, type TableSight } from "./table-rules.ts";
+import type { WatchPorts } from "./watch-ports.ts";
 import { toWatchedKeys, type WatchedKeys, watchedKeys } from "./watched-keys.ts";
 import { askedMax, WatchedRuns } from "./watched-runs.ts";
-
-export interface WatchPorts {
-  readonly sources: Sources;
-  readonly book: RuleBook;
-  readonly deliveries: Deliveries;
-  readonly firings: SeenFirings;
-  nowNs(): ServerNs;
-  head(): HeadContext;
-  runOf(groupKey: GroupName): RunId | undefined;
-  /** The last journal record that is in the store. */
-  stored(): number;
-  /** Resolves when the change is durable and applied. */
-  change(changes: readonly StateChange[], workspace: Workspace, author: string): Promise<void>;
-  /** Sends the commands of a firing, or finds that they were sent; resolves with what came of it. */
-  act(firing: Firing, rule: Rule, sight: TableSight): Promise<string>;
-  announce(firing: Firing): void;
-  /** Memory is short. */
-  isTight(): boolean;
-  /** Other collectors may have written to the same store. */
-  readonly isShared: boolean;
-  /** Whether this collector decides about a run. */
-  isOurs(workspace: Workspace, runId: RunId): boolean;
-  /** Tells the collector that does what was seen here. */
-  tellOwner(sight: ForeignSight): void;
-  onTrouble(message: string, cause: unknown): void;
-}
 
 const pauseMsMin = 1000;
 const pauseMsMax = 15_000;
@@ -102,6 +75,20 @@ export class Watcher {
   rulesChanged(): void {
     this.watched.clear();
     for (const run of this.runs.values()) run.rulesChanged();
+  }
+
+  /** Resolves what was seen by rules that are gone: nobody looks any more whether it is over. */
+  resolveGone(workspace: Workspace): Promise<void> {
+    return this.inTurn("What rules saw that are gone could not be resolved.", async () => {
+      const { firings, isOurs } = this.ports;
+      const rules = this.ports.book.of(workspace).map(({ rule }) => rule.name);
+      for (const firing of await readOthersOpen(firings, workspace, rules)) {
+        const { kind, runId } = firing;
+        // A newer release may have kinds that are not known here.
+        if (factsOf(kind)?.resolves === true && isOurs(workspace, runId))
+          await this.resolve(firing, runId, this.runs.find(workspace, runId));
+      }
+    });
   }
 
   /** What was applied. It must be quick: every record comes by here. */
@@ -308,7 +295,7 @@ export class Watcher {
     const since = run.hold(rule.name, watched.sinceNs, nowNs);
     if (nowNs - since < BigInt(rule.forMs) * 1_000_000n) return;
     const isSilenced = nowNs < watched.silencedUntilNs;
-    const fires = !isSilenced && mayFire(run, watched, signal);
+    const fires = !isSilenced && mayFire(run.firingsOf(rule.name), watched, signal);
     const isOurs = this.ports.isOurs(run.workspace, run.runId);
     if (fires && isOurs) await this.fire(run, watched, sight, signal);
     else if (fires) this.ports.tellOwner({ workspace: run.workspace, runId: run.runId, rule: rule.name, signal });
@@ -319,12 +306,11 @@ export class Watcher {
   private async fire(run: RunWatch, watched: WatchedRule, sight: TableSight, signal: Signal): Promise<void> {
     const { rule, isArmed } = watched;
     const { workspace, runId } = run;
-    const nowNs = this.ports.nowNs();
     if (this.ports.isShared) {
       await run.readFirings(this.ports.firings);
-      if (!mayFire(run, watched, signal)) return;
+      if (!mayFire(run.firingsOf(rule.name), watched, signal)) return;
     }
-    const firing = toFiring({ workspace, rule, runId, isArmed, signal, firedNs: nowNs });
+    const firing = toFiring({ workspace, rule, runId, isArmed, signal, firedNs: this.ports.nowNs() });
     const rows = this.ports.deliveries.rowsFor(firing, "firing");
     await this.record(firing, rows);
     run.note(firing);
@@ -371,11 +357,15 @@ export class Watcher {
     const [last] = run.firingsOf(rule.name);
     if (last === undefined || last.resolvedNs !== null || !factsOf(rule.kind).resolves) return;
     if (!this.ports.isOurs(run.workspace, run.runId)) return;
-    const resolved = { ...last, resolvedNs: this.ports.nowNs() };
+    await this.resolve(last, sight.name, run);
+  }
+
+  private async resolve(firing: Firing, runName: string, run: RunWatch | undefined): Promise<void> {
+    const resolved = { ...firing, resolvedNs: this.ports.nowNs() };
     const rows = this.ports.deliveries.rowsFor(resolved, "resolved");
     await this.record(resolved, rows);
-    run.note(resolved);
-    this.ports.deliveries.queue(rows, resolved, sight.name);
+    run?.note(resolved);
+    this.ports.deliveries.queue(rows, resolved, runName);
   }
 
   private async record(firing: Firing, rows: ReturnType<Deliveries["rowsFor"]>): Promise<void> {
@@ -384,13 +374,4 @@ export class Watcher {
     await this.ports.change([toFiringChange(firing, this.ports.nowNs()), ...changes], firing.workspace, author);
     this.ports.announce(firing);
   }
-}
-
-/** Once per run, or once in a while. What a rule only told as a dry run does not keep it from acting when it is armed. */
-function mayFire(run: RunWatch, { rule, isArmed }: WatchedRule, signal: Signal): boolean {
-  const earlier = run.firingsOf(rule.name).filter((firing) => firing.isArmed || !isArmed);
-  const [last] = earlier;
-  if (last === undefined) return true;
-  if (rule.once) return false;
-  return signal.at.tsNs > last.at.tsNs + BigInt(rule.cooldownMs) * 1_000_000n;
 }

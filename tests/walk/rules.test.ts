@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Alert, TriedRule } from "#api/contract/rule.ts";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { suiteApp } from "../support/app.ts";
+import { toFrame } from "../support/frames.ts";
 import { eventually as untilHolds } from "../support/several.ts";
 import { failedPipeline, sendSample } from "../web/sample.ts";
 
@@ -183,6 +184,18 @@ test("a restart forgets nothing that was seen, and does not see it twice", async
   const { body } = await walk.get("/api/v1/rules");
   const rules = (body as { rules: { name: string; armed: boolean }[] }).rules;
   expect(rules.find(({ name }) => name === "stop-on-nan")?.armed).toBe(true);
+});
+
+test("what a rule saw is over when the rule is removed", async () => {
+  await define("is-there", { kind: "threshold", when: "id:watched-then-not" });
+  const payload = { run_id: "watched-then-not", key: "loss", value: 1, step: 1 };
+  const body = toFrame({ type: "metric", seq: 1, ts: Date.now() * 1000, payload });
+  await walk.post("/v1/xtrack", body, { "content-type": "application/octet-stream" });
+  const alerts = () => alertsOf("watched-then-not", "is-there");
+  const isSeen = (found: Alert[]) => found.length > 0;
+  expect(await eventually(alerts, isSeen, "the alert")).toMatchObject([{ resolved_ns: null }]);
+  expect(await call("DELETE", "/api/v1/rules/is-there")).toMatchObject({ status: 200 });
+  await eventually(alerts, ([alert]) => alert?.resolved_ns !== null, "the end");
 });
 
 test("a webhook gets the firing signed, again when it was not taken, and that it is resolved", async () => {

@@ -8,6 +8,7 @@ import { nowNs } from "#base/clock.ts";
 import { ConfigError } from "#config/read-config.ts";
 import type { Config } from "#config/settings.ts";
 import type { Control } from "#control/control.ts";
+import type { Workspace } from "#model/names.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { parseFilter } from "#query/runs/filter.ts";
 import { findRun, ownRunsOf } from "#query/runs/find-run.ts";
@@ -85,6 +86,11 @@ export async function openWatch(parts: WatchParts): Promise<Watch | null> {
   const onTrouble = (message: string, cause: unknown) => log.warn({ err: cause }, message);
   const deliveries = createDeliveries(parts, onTrouble);
   const watcher = createWatcher(parts, deliveries, closing.signal, onTrouble);
+  const load = (rows: readonly { readonly workspace: Workspace; readonly value: string }[]): void => {
+    if (!context.rules.load(rows)) return;
+    watcher.rulesChanged();
+    for (const { workspace } of rows) void watcher.resolveGone(workspace);
+  };
   collector.onApplied(({ input, applied, batch }) => {
     watcher.regroup(groupsIn(applied.state));
     // Imported records are old.
@@ -92,12 +98,11 @@ export async function openWatch(parts: WatchParts): Promise<Watch | null> {
     const changed = applied.state.flatMap((change) =>
       change.table === "settings" && change.row.name === rulesSetting ? [change.row] : [],
     );
-    if (changed.length === 0) return;
-    if (context.rules.load(changed)) watcher.rulesChanged();
+    load(changed);
   });
   sights?.listen((sight) => watcher.hearSight(sight));
   const reload = async (): Promise<void> => {
-    if (context.rules.load(await readSettings(collector.store, rulesSetting))) watcher.rulesChanged();
+    load(await readSettings(collector.store, rulesSetting));
   };
   const timer = sights === null ? undefined : setInterval(() => void reload().catch(() => undefined), reloadMs).unref();
   await collector.onceJoined(() => queueLeftDeliveries(parts, deliveries));
@@ -214,6 +219,8 @@ async function takeUp(parts: WatchParts, watcher: Watcher, closing: AbortSignal)
   }
   // While no other collector is known, all open runs would be ours.
   if (parts.peering !== null) await wait(meetMs, undefined, { signal: closing, ref: false });
+  // A rule of the settings file may be gone since the last start.
+  for (const workspace of await readWorkspaces(parts.collector.store)) await watcher.resolveGone(workspace);
   await takeUpRuns(parts, watcher, closing);
 }
 

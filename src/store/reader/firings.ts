@@ -31,6 +31,12 @@ export function readArmedFirings(store: Store, sinceNs: bigint): Promise<StateRo
   return readStateRows(store, "firings", which, { since: sinceNs });
 }
 
+/** What is not over, of other rules than these, the oldest first. */
+export function readOpenFirings(store: Store, workspace: string, rules: readonly string[]) {
+  const which = "WHERE workspace = {workspace:String} AND resolved_ns = 0 AND rule NOT IN {rules:Array(String)}";
+  return readStateRows(store, "firings", `${which} ORDER BY fired_ns, firing_id`, { workspace, rules });
+}
+
 export function readFiringsById(store: Store, ids: readonly string[]): Promise<StateRow<"firings">[]> {
   return readStateRows(store, "firings", "WHERE firing_id IN {ids:Array(String)} ORDER BY fired_ns", { ids });
 }
