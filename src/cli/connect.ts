@@ -85,10 +85,13 @@ async function openForNow(context: Context, config: Config, server: string): Pro
   }
 }
 
+/** Where nobody listens that is known at once; a server that is very busy takes its time. */
+const answerMs = 10_000;
+
 /** Whether something that is a Tributary answers there. */
-export async function answers(url: string): Promise<boolean> {
+export async function answers(url: string, withinMs: number = answerMs): Promise<boolean> {
   try {
-    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2000) });
+    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(withinMs) });
     return response.ok;
   } catch {
     return false;

@@ -18,6 +18,8 @@ import { wrap } from "#cli/run/wrap.ts";
 import { duration } from "#config/kinds.ts";
 
 const queryableMs = 3000;
+/** So long the program waits for the server at most. */
+const startMs = 2000;
 /** A server that takes longer for an answer counts as away: the program comes first. */
 const answerMs = 10_000;
 
@@ -54,7 +56,7 @@ export function addRun(program: Command, context: Context): void {
     const say = (text: string) => {
       if (!options.quiet) context.stderr.write(`${paint(context.stderr, context.env, "dim", `tributary: ${text}`)}\n`);
     };
-    const up = await answers(config.server);
+    const up = await answers(config.server, startMs);
     const tidied = up ? takeEarlier(client, context, config.dataDir) : Promise.resolve();
     say(up ? `run ${runId} at ${config.server}/runs/${toSegment(runId)}` : `run ${runId}; no server answers yet`);
     const startedMs = Date.now();
