@@ -38,6 +38,8 @@ export function toExit(error: unknown): Exit {
   // A write says what went wrong, but not where.
   if (syscall !== undefined && path === undefined && fullCodes.has(codeOf(error)))
     return new Exit(exitCodes.outage, `Not all could be written: ${whyNot("ENOSPC")}.`);
+  if (syscall === "write" && codeOf(error) === "EPIPE")
+    return new Exit(exitCodes.outage, "Not all could be written: whoever read it has gone.");
   if (syscall !== undefined && path !== undefined) return toFileExit(error as NodeJS.ErrnoException, path);
   // Outages carry a kind and a sentence; anything else is a bug and keeps its stack.
   const { kind, message, stack } = error as { kind?: string; message?: string; stack?: string };

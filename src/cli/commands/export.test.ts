@@ -1,7 +1,10 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Context, Output } from "#cli/context.ts";
+import { toExit } from "#cli/sentence.ts";
 import { makeFolder } from "../../../tests/support/folder.ts";
 import { writeResponse } from "./export.ts";
 
@@ -35,6 +38,18 @@ it("writes through a link, which stays one", async () => {
   symlinkSync(join(folder, "target"), out);
   await writeResponse(context, new Response("whole"), out);
   expect(readFileSync(join(folder, "target"), "utf8")).toBe("whole");
+});
+
+it("says of a pipe that its reader has gone", async () => {
+  const pipe = join(makeFolder(), "pipe");
+  execFileSync("mkfifo", [pipe]);
+  const left = once(spawn("head", ["-c", "10", pipe]), "close");
+  const written = writeResponse(context, new Response(Buffer.alloc(1 << 20)), pipe);
+  await expect(written.catch((error: unknown) => toExit(error))).resolves.toMatchObject({
+    message: "Not all could be written: whoever read it has gone.",
+    code: 3,
+  });
+  expect(await left).toEqual([0, null]);
 });
 
 it("writes to a reader that is slow no faster than it reads", async () => {
