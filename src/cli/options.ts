@@ -89,6 +89,15 @@ export function toCount(text: string): number {
   return Number(text);
 }
 
+/** A number that the server takes, within its bounds. */
+export function countBetween(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const number = /^\d+$/.test(text) ? Number(text) : -1;
+    if (number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+  };
+}
+
 /** The id of a run as a path can carry it: no empty segment, and none that leads to another folder. */
 export function toRunId(text: string): string {
   if (text !== "" && !/^\.{1,2}$/.test(text)) return text;

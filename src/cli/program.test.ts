@@ -74,7 +74,15 @@ describe("every command", async () => {
     [["keys", "show"], "unknown command 'keys show'. There are: list, create, revoke, help."],
     [["help", "nothing"], "unknown command 'nothing'"],
     [["--server", "http://127.0.0.1:9", "runs"], "'--server' comes after the command"],
-    [["runs", "--limit", "many"], "'--limit <n>' argument 'many' is invalid. It must be a whole number."],
+    [
+      ["runs", "--limit", "many"],
+      "'--limit <n>' argument 'many' is invalid. It must be a whole number from 1 to 1000.",
+    ],
+    [["runs", "--limit", "0"], "'--limit <n>' argument '0' is invalid. It must be a whole number from 1 to 1000."],
+    [
+      ["sql", "SELECT 1", "--limit", "0"],
+      "'--limit <n>' argument '0' is invalid. It must be a whole number from 1 to ",
+    ],
     [["aside", "retry", "all"], "'all' is invalid for argument 'positions'. It must be a whole number."],
     [["gate", "r", "--rules", "/no/rules.toml"], "/no/rules.toml cannot be read: there is no such file or folder."],
     [["restore", "/no/such.tar", "--data", "/tmp/no-such-folder"], "Cannot use /no/such.tar: there is no folder /no."],

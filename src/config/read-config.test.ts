@@ -108,6 +108,9 @@ describe("what it says about a mistake", () => {
   it("wants the file that was named to exist", () => {
     const file = join(folder, "none.toml");
     expect(problemsOf({ file })).toEqual([`${file} cannot be read: there is no such file`]);
+    expect(problemsOf({ file: import.meta.dirname })).toEqual([
+      `${import.meta.dirname} cannot be read: it is a folder`,
+    ]);
   });
 
   it("wants secrets that cannot be guessed, and a bus only where a store is shared", () => {

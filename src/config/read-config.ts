@@ -107,13 +107,19 @@ function readDefault<T>(setting: Setting<T>): T {
 
 type Table = { [key: string]: TomlValue };
 
+const unreadable: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EISDIR: "it is a folder",
+  EACCES: "this user may not",
+};
+
 function readToml(path: string, mustExist: boolean, problems: string[]): { path: string; table: Table } {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    if (mustExist || !missing) problems.push(`${path} cannot be read: ${missing ? "there is no such file" : error}`);
+    const { code = String(error) } = error as NodeJS.ErrnoException;
+    if (mustExist || code !== "ENOENT") problems.push(`${path} cannot be read: ${unreadable[code] ?? code}`);
     return { path, table: {} };
   }
   try {

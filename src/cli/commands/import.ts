@@ -57,7 +57,7 @@ export function addImport(program: Command, context: Context): void {
 /** Paths that were named and could not be read. Files met on the way are reported, but are not a failure. */
 function complain({ unknown, missing, passed, files }: ImportResult): void {
   if (missing.length > 0) {
-    throw new Exit(exitCodes.negative, `There is no ${missing.join(", no ")}.`, "Is the path right?");
+    throw new Exit(exitCodes.usage, `There is no ${missing.join(", no ")}.`, "Is the path right?");
   }
   if (files === 0 && passed.length > 0) throw new Exit(exitCodes.negative, "There is nothing else to read.");
   if (unknown.length > 0) {

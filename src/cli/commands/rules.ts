@@ -8,7 +8,7 @@ import { askServer, type ConnectOptions } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatAgo, formatCount } from "#cli/format.ts";
-import { toCount } from "#cli/options.ts";
+import { countBetween } from "#cli/options.ts";
 import { printJson, printLine, printTable } from "#cli/print.ts";
 import { duration } from "#config/kinds.ts";
 
@@ -61,7 +61,7 @@ function addTest(rules: Command, context: Context): void {
     .summary("try a rule on the last runs")
     .description("Shows where a rule would have fired on the last runs. Nothing is sent and nothing is done.")
     .argument("<rule>", "its name")
-    .option("--runs <n>", "how many runs, at most 500", toCount, 20)
+    .option("--runs <n>", "how many runs, at most 500", countBetween(1, 500), 20)
     .option("--filter <filter>", "only runs that match")
     .addHelpText("after", "\nExample:\n  tributary rules test diverge --filter 'experiment:gpt'\n");
   askServer(
@@ -69,7 +69,6 @@ function addTest(rules: Command, context: Context): void {
     test,
     async (client, options: ConnectOptions & { runs: number; filter?: string }, name: string) => {
       const { runs, filter } = options;
-      if (runs < 1 || runs > 500) throw new Exit(exitCodes.usage, "--runs must be a number from 1 to 500.");
       const answer = await client.call("testRule", { body: { name, runs, ...given({ filter }) } });
       if (options.json) return printJson(context, answer);
       printFired(context, answer.tried);

@@ -6,7 +6,7 @@ import { given } from "#base/given.ts";
 import { askServer, type ConnectOptions } from "#cli/connect.ts";
 import { type Context, widthOf } from "#cli/context.ts";
 import { formatAgo, formatCount, formatDuration, formatNumber } from "#cli/format.ts";
-import { collect, toCount } from "#cli/options.ts";
+import { collect, countBetween } from "#cli/options.ts";
 import { printJson, printLine, printRows } from "#cli/print.ts";
 
 interface RunsOptions extends ConnectOptions {
@@ -25,7 +25,7 @@ export function addRuns(program: Command, context: Context): void {
     .option("--filter <filter>", "which runs, e.g. 'status:failed AND params.lr<0.01'")
     .option("--sort <field>", "sort by a field, with - in front for descending (may be repeated)", collect)
     .option("--column <field>", "show a field, e.g. params.lr or metrics.loss.last (may be repeated)", collect)
-    .option("--limit <n>", "how many at most", toCount, 50)
+    .option("--limit <n>", "how many at most", countBetween(1, 1000), 50)
     .option("--archived", "show archived runs too")
     .addHelpText(
       "after",

@@ -7,7 +7,7 @@ import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatCount } from "#cli/format.ts";
-import { addConnectOptions, toCount } from "#cli/options.ts";
+import { addConnectOptions, countBetween } from "#cli/options.ts";
 import { printJson, printLine, printTable } from "#cli/print.ts";
 import { writeResponse } from "./export.ts";
 
@@ -32,7 +32,11 @@ export function addSql(program: Command, context: Context): void {
     )
     .argument("[query]", "the query")
     .addOption(new Option("--format <format>", "how to print").choices(formats).default("table"))
-    .option("--limit <n>", "how many rows at most, of a table or JSON (default: 10000 in a table, else all)", toCount)
+    .option(
+      "--limit <n>",
+      "how many rows at most, of a table or JSON (default: 10000 in a table, else all)",
+      countBetween(1, Number.MAX_SAFE_INTEGER),
+    )
     .option("--out <file>", "where to write CSV or Parquet")
     .option("--json", "the same as --format json")
     .addHelpText("after", "\nExample:\n  tributary sql 'SELECT key, count() FROM metrics GROUP BY key'\n");

@@ -320,7 +320,7 @@ describe("the command", () => {
   it("says that a path does not exist, and still reads the others", async () => {
     const spool = join(fixtures, "cirron/torch_stats");
     const { code, out, err } = await runInTest(["import", "/no/such/path", spool, "--server", server.url]);
-    expect([code, err]).toEqual([1, "error There is no /no/such/path.\nIs the path right?\n"]);
+    expect([code, err]).toEqual([2, "error There is no /no/such/path.\nIs the path right?\n"]);
     expect(out).toContain("3 files");
   });
 
