@@ -1,6 +1,7 @@
 // Everything in the data folder as one archive, while the server runs.
 //
-//   tables/<name>.native    the rows of a table, in ClickHouse's own format
+//   tables/<name>.native    the rows of a table, in ClickHouse's own format; what is beyond a megabyte goes on in
+//                           tables/<name>.native.1, .2, …
 //   blobs/<n>               a blob; the manifest says its key
 //   set-aside/<file>        of an accepted record that could not be applied
 //   manifest.json           last: what the archive holds, with sizes and SHA-256, and the journal position it includes
@@ -8,13 +9,17 @@
 // All tables are as of one journal record. The small ones, which change, are read while the writer pauses between two
 // plans; the rows of the others say which record they came from, and are read afterwards while everything goes on. So a
 // batch that the archive calls known is in it with all its rows, and one that is not may be sent again.
+//
+// The small tables are copied to the data folder first, so that the writer does not wait for whoever takes the archive. On
+// a full disk, where it could write nothing anyway, it does wait.
 
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { link, mkdir, open, readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { nowNs } from "#base/clock.ts";
+import { fullCodes } from "#base/disk-outage.ts";
 import { encodeTarHeader, tarBlockBytes, tarPadding } from "#base/tar.ts";
 import { version } from "#base/version.ts";
 import { stateTables } from "#model/state-tables.ts";
@@ -32,7 +37,9 @@ export interface BackupSource {
   /** Files of accepted records that could not be applied, up to a journal record. */
   readonly setAside: { filesUpTo(position: number): readonly string[] };
   readonly writer: {
-    /** Runs while nothing is written; `stored` is the last journal record whose rows can be read. */
+    /** What is accepted waits in the journal until there is room. */
+    readonly isDiskFull: boolean;
+    /** Runs while no small table is written to; `stored` is the last journal record whose rows can be read. */
     betweenPlans<T>(work: (stored: number) => Promise<T>): Promise<T>;
   };
 }
@@ -67,29 +74,40 @@ export async function* writeBackup(
   signal: AbortSignal = new AbortController().signal,
 ): AsyncGenerator<Uint8Array> {
   const { store } = collector;
-  // It cannot be stopped, and a caller who has gone need not wait for it.
-  await Promise.race([collector.drained(), once(signal, "abort")]);
+  await untilStored(collector, signal);
   signal.throwIfAborted();
   const folder = join(dataDir, "tmp", `backup-${process.pid}-${Date.now()}`);
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true }).catch(passFull);
   try {
-    const { position, small, deletions, aside } = await collector.writer.betweenPlans(async (stored) => ({
-      position: stored,
-      small: await readSmallTables(store, folder, signal),
-      deletions: await countDeletions(store),
-      aside: await keepFiles(collector.setAside.filesUpTo(stored), folder),
-    }));
+    const pause = await pauseWriter(collector.writer);
+    const position = pause.stored;
+    const small: BackupPart[] = [];
+    let copied: ReadTable[] | null;
+    let deletions: number;
+    let aside: string[];
+    try {
+      copied = await copySmallTables(store, folder, signal);
+      for (const table of copied === null ? Object.keys(stateTables) : [])
+        small.push(yield* writeTable(store, table, null, signal));
+      deletions = await countDeletions(store);
+      aside = await keepFiles(collector.setAside.filesUpTo(position), folder);
+    } finally {
+      pause.end();
+    }
+    for (const table of copied ?? []) small.push(yield* writeCopied(table));
     const tables: BackupPart[] = [];
-    for (const table of Object.keys(factTables))
-      tables.push(yield* writeTable(await readTable(store, table, folder, position, signal)));
-    for (const read of small) tables.push(yield* writeTable(read));
+    for (const table of Object.keys(factTables)) tables.push(yield* writeTable(store, table, position, signal));
+    tables.push(...small);
     const blobs: BackupPart[] = [];
     for (const key of await readBlobKeys(store)) {
       const part = yield* writeBlob(collector.blobs, key, `blobs/${blobs.length}`);
       if (part) blobs.push(part);
     }
     const setAside: BackupPart[] = [];
-    for (const path of aside) setAside.push(yield* writeFile(path));
+    for (const path of aside) {
+      const part = yield* writeFile(path);
+      if (part) setAside.push(part);
+    }
     // Rows that a deletion took away in between would be missing from runs that the small tables still know.
     if ((await countDeletions(store)) !== deletions)
       throw new Error("A run was deleted while the backup was written; start the backup again.");
@@ -111,34 +129,64 @@ export async function* writeBackup(
   }
 }
 
+const lookMs = 500;
+
+/** Everything that was accepted, unless it waits for room on the disk. */
+async function untilStored(collector: BackupSource, signal: AbortSignal): Promise<void> {
+  let isStored = false;
+  const stored = collector.drained().then(() => {
+    isStored = true;
+  });
+  const gone = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  while (!isStored && !signal.aborted && !collector.writer.isDiskFull)
+    await Promise.race([stored, gone, sleep(lookMs, undefined, { ref: false })]);
+}
+
+interface Pause {
+  /** The last journal record whose rows can be read. */
+  readonly stored: number;
+  end(): void;
+}
+
+async function pauseWriter(writer: BackupSource["writer"]): Promise<Pause> {
+  const ended = Promise.withResolvers<void>();
+  return new Promise((resolve, reject) => {
+    const work = (stored: number) => {
+      resolve({ stored, end: ended.resolve });
+      return ended.promise;
+    };
+    writer.betweenPlans(work).catch(reject);
+  });
+}
+
 interface ReadTable {
   readonly part: BackupPart;
   readonly path: string;
 }
 
-/** The writer waits for it. */
-async function readSmallTables(store: Store, folder: string, signal: AbortSignal): Promise<ReadTable[]> {
+/** Null when the disk has no room for them. */
+async function copySmallTables(store: Store, folder: string, signal: AbortSignal): Promise<ReadTable[] | null> {
   const tables: ReadTable[] = [];
-  for (const table of Object.keys(stateTables)) tables.push(await readTable(store, table, folder, null, signal));
-  return tables;
+  try {
+    for (const table of Object.keys(stateTables)) tables.push(await copyTable(store, table, folder, signal));
+    return tables;
+  } catch (cause) {
+    const { code = "" } = cause as NodeJS.ErrnoException;
+    // Without room for the folder there is no place for the first file.
+    if (!fullCodes.has(code) && code !== "ENOENT") throw cause;
+    await rm(folder, { recursive: true, force: true });
+    return null;
+  }
 }
 
-/** A header comes before the contents and says their size, so a table is first written beside. */
-async function readTable(
-  store: Store,
-  table: string,
-  folder: string,
-  lastJpos: number | null,
-  signal: AbortSignal,
-): Promise<ReadTable> {
+async function copyTable(store: Store, table: string, folder: string, signal: AbortSignal): Promise<ReadTable> {
   signal.throwIfAborted();
   const path = join(folder, table);
   const hash = createHash("sha256");
-  const rowsBefore = await countTable(store, table, lastJpos);
   let sizeBytes = 0;
   const file = await open(path, "w", 0o600);
   try {
-    for await (const chunk of streamTable(withOptions(store, { signal }), table, lastJpos)) {
+    for await (const chunk of streamTable(withOptions(store, { signal }), table, null)) {
       hash.update(chunk);
       sizeBytes += chunk.length;
       // All of it: a disk that is nearly full takes a part of a plain write.
@@ -147,16 +195,63 @@ async function readTable(
   } finally {
     await file.close();
   }
-  const entry = `tables/${table}.native`;
-  // A deletion that was ordered before may have taken rows away since, and a merge one of two with one identity.
-  const rows = sizeBytes === 0 ? 0 : Math.max(rowsBefore, await countTable(store, table, lastJpos));
-  return { path, part: { entry, name: table, sizeBytes, sha256: hash.digest("hex"), rows } };
+  const rows = sizeBytes === 0 ? 0 : await countTable(store, table);
+  return { path, part: { entry: entryOf(table), name: table, sizeBytes, sha256: hash.digest("hex"), rows } };
 }
 
-async function* writeTable({ part, path }: ReadTable): AsyncGenerator<Uint8Array, BackupPart> {
+async function* writeCopied({ part, path }: ReadTable): AsyncGenerator<Uint8Array, BackupPart> {
   yield* writeEntry(part.entry, part.sizeBytes, readWhole(path));
   await rm(path);
   return part;
+}
+
+function entryOf(table: string): string {
+  return `tables/${table}.native`;
+}
+
+/** A header says the size of what follows it, so a table that is not copied first goes out in pieces. */
+async function* writeTable(
+  store: Store,
+  table: string,
+  lastJpos: number | null,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, BackupPart> {
+  signal.throwIfAborted();
+  const entry = entryOf(table);
+  const hash = createHash("sha256");
+  const rowsBefore = await countTable(store, table, lastJpos);
+  let sizeBytes = 0;
+  let pieces = 0;
+  for await (const chunks of inPieces(streamTable(withOptions(store, { signal }), table, lastJpos))) {
+    for (const chunk of chunks) hash.update(chunk);
+    const pieceBytes = lengthOf(chunks);
+    sizeBytes += pieceBytes;
+    yield* writeEntry(pieces === 0 ? entry : `${entry}.${pieces}`, pieceBytes, chunks);
+    pieces++;
+  }
+  // A deletion that was ordered before may have taken rows away since, and a merge one of two with one identity.
+  const rows = sizeBytes === 0 ? 0 : Math.max(rowsBefore, await countTable(store, table, lastJpos));
+  return { entry, name: table, sizeBytes, sha256: hash.digest("hex"), rows };
+}
+
+const pieceBytesEnough = 1024 * 1024;
+
+/** At least one, which may be empty. */
+async function* inPieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array[]> {
+  let piece: Uint8Array[] = [];
+  let isFirst = true;
+  for await (const chunk of chunks) {
+    piece.push(chunk);
+    if (lengthOf(piece) < pieceBytesEnough) continue;
+    yield piece;
+    isFirst = false;
+    piece = [];
+  }
+  if (isFirst || piece.length > 0) yield piece;
+}
+
+function lengthOf(chunks: readonly Uint8Array[]): number {
+  return chunks.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** Opens the file only when it is read: if the archive is abandoned first, nobody would notice that the file is gone. */
@@ -187,19 +282,27 @@ async function keepFiles(paths: readonly string[], folder: string): Promise<stri
   const kept: string[] = [];
   for (const path of paths) {
     const name = join(folder, basename(path));
-    const isThere = await link(path, name).then(() => true, isMissing);
-    if (isThere) kept.push(name);
+    // Where there is no room for a second name, none is applied meanwhile either.
+    kept.push(
+      await link(path, name).then(
+        () => name,
+        () => path,
+      ),
+    );
   }
   return kept;
 }
 
-function isMissing(cause: NodeJS.ErrnoException): false {
-  if (cause.code === "ENOENT") return false;
-  throw cause;
+function passFull(cause: NodeJS.ErrnoException): void {
+  if (!fullCodes.has(cause.code ?? "")) throw cause;
 }
 
-async function* writeFile(path: string): AsyncGenerator<Uint8Array, BackupPart> {
-  const bytes = await readFile(path);
+async function* writeFile(path: string): AsyncGenerator<Uint8Array, BackupPart | undefined> {
+  const bytes = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === "ENOENT") return undefined;
+    throw cause;
+  });
+  if (bytes === undefined) return undefined;
   const name = basename(path);
   const entry = `set-aside/${name}`;
   yield* writeEntry(entry, bytes.length, [bytes]);

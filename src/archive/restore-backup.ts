@@ -2,7 +2,7 @@
 // anything is filled. What is unpacked lies in the folder itself, since a volume has no room beside it, and goes last: while
 // it is there, the folder has half of the data. After a failure nothing is left.
 
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -76,7 +76,7 @@ function isOurs(name: string): boolean {
 }
 
 async function unpack(archive: string, folder: string): Promise<BackupManifest> {
-  const hashes = new Map<string, string>();
+  const hashes = new Map<string, Hash>();
   const file = await open(archive);
   try {
     for (let at = 0; ; ) {
@@ -86,7 +86,11 @@ async function unpack(archive: string, folder: string): Promise<BackupManifest> 
       const entry = toEntry(header, archive);
       if (entry === undefined) break;
       at += tarBlockBytes;
-      hashes.set(entry.name, await unpackEntry(file, at, entry.sizeBytes, join(folder, entry.name), archive));
+      // The pieces of a table become one file again.
+      const name = entry.name.replace(/\.native\.\d+$/, ".native");
+      const hash = hashes.get(name) ?? createHash("sha256");
+      hashes.set(name, hash);
+      await unpackEntry(file, at, entry.sizeBytes, join(folder, name), hash, archive);
       at += entry.sizeBytes + tarPadding(entry.sizeBytes);
     }
   } finally {
@@ -98,7 +102,8 @@ async function unpack(archive: string, folder: string): Promise<BackupManifest> 
   const manifest = JSON.parse(text) as BackupManifest;
   if (manifest.format !== 1) throw new BackupError(`${archive} is of a newer version of Tributary.`);
   for (const { entry, sha256 } of [...manifest.tables, ...manifest.blobs, ...(manifest.set_aside ?? [])]) {
-    if (hashes.get(entry) !== sha256) throw new BackupError(`${archive} is damaged: ${entry} is not what was written.`);
+    if (hashes.get(entry)?.digest("hex") !== sha256)
+      throw new BackupError(`${archive} is damaged: ${entry} is not what was written.`);
   }
   return manifest;
 }
@@ -108,7 +113,7 @@ function toEntry(header: Uint8Array, archive: string) {
     const entry = decodeTarHeader(header);
     if (
       entry &&
-      !/^(tables\/\w+\.native|blobs\/\d+|set-aside\/\d+\.(record|retry|json)|manifest\.json)$/.test(entry.name)
+      !/^(tables\/\w+\.native(\.\d+)?|blobs\/\d+|set-aside\/\d+\.(record|retry|json)|manifest\.json)$/.test(entry.name)
     )
       throw new RangeError();
     return entry;
@@ -121,10 +126,16 @@ function noBackup(archive: string): string {
   return `${archive} is no backup of Tributary, or it is damaged.`;
 }
 
-async function unpackEntry(file: FileHandle, from: number, sizeBytes: number, path: string, archive: string) {
+async function unpackEntry(
+  file: FileHandle,
+  from: number,
+  sizeBytes: number,
+  path: string,
+  hash: Hash,
+  archive: string,
+): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const into = await open(path, "w", 0o600);
-  const hash = createHash("sha256");
+  const into = await open(path, "a", 0o600);
   const buffer = Buffer.alloc(1024 * 1024);
   try {
     for (let done = 0; done < sizeBytes; ) {
@@ -138,7 +149,6 @@ async function unpackEntry(file: FileHandle, from: number, sizeBytes: number, pa
   } finally {
     await into.close();
   }
-  return hash.digest("hex");
 }
 
 async function fillStore({ tables }: BackupManifest, unpacked: string, dataDir: string): Promise<void> {

@@ -31,6 +31,7 @@ beforeAll(async () => {
     app.app.url,
     "--json",
   ]);
+  expect(made.err).toBe("");
   key = (JSON.parse(made.out) as { key: string }).key;
 });
 
@@ -55,7 +56,7 @@ describe("backup and restore", () => {
     const tmp = join(app.dataDir, "tmp");
     for (const name of readdirSync(tmp)) if (name.startsWith("backup-")) rmSync(join(tmp, name), { recursive: true });
     // Opened earlier, by a stream that nobody listens to yet, a missing file would end the process.
-    await expect(archive.next()).rejects.toThrow("ENOENT");
+    await expect(Array.fromAsync(archive)).rejects.toThrow("ENOENT");
     expect((await app.get("/healthz")).status).toBe(200);
   });
 
@@ -143,8 +144,16 @@ describe("backup and restore", () => {
     const server = ["--server", app.app.url];
     const imported = await runInTest(["import", ...paths.map((path) => join(fixtures, path)), ...server]);
     expect([imported.code, imported.err]).toEqual([0, ""]);
+    const frames = Array.from({ length: 30_000 }, (_, seq) => {
+      const payload = { run_id: "long", key: "loss", value: Math.sin(seq), step: seq };
+      return toFrame({ type: "metric", seq, ts: seq, payload });
+    });
+    const headers = { "content-type": "application/octet-stream", authorization: `Bearer ${key}` };
+    await app.post("/v1/xtrack?wait=1", Buffer.concat(frames), headers);
     const file = join(folder, "all.tar");
     expect(await runInTest(["backup", file, ...server])).toMatchObject({ code: 0, err: "" });
+    // A large table is in pieces.
+    expect(readFileSync(file).includes("tables/metrics.native.1")).toBe(true);
     expect((await runInTest(["backup", file, ...server])).code).toBe(2);
 
     const dataDir = join(folder, "restored");

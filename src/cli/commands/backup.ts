@@ -22,11 +22,13 @@ export function addBackup(program: Command, context: Context): void {
   addConnectOptions(command).action(async (file: string, options: ConnectOptions) => {
     if (existsSync(file)) throw new Exit(exitCodes.usage, `${file} is there already; a backup never replaces a file.`);
     const partial = `${file}.partial`;
+    let problems: readonly string[];
     try {
-      await withClient(context, options, async (client) => {
+      problems = await withClient(context, options, async (client) => {
         const response = await client.open("backup", {});
         if (!response.body) throw new Exit(exitCodes.outage, "The server sent nothing.");
         await pipeline(Readable.fromWeb(response.body as never), createWriteStream(partial, { mode: 0o600 }));
+        return (await client.call("readyz", { query: {} })).problems;
       });
       await rename(partial, file);
     } catch (error) {
@@ -34,6 +36,10 @@ export function addBackup(program: Command, context: Context): void {
       throw error;
     }
     printLine(context, `Wrote ${file}, ${formatBytes((await stat(file)).size)}.`);
+    if (problems.length === 0) return;
+    context.stderr.write(
+      `The server is not well: ${problems.join(" ")}\nWhat waits in its journal is not in the backup.\n`,
+    );
   });
 }
 

@@ -36,11 +36,15 @@ type Target = Pick<WriterOptions, "onTrouble" | "onLateRetry" | "tokensLastMs"> 
   beforeRetry(error: unknown): Promise<void>;
 };
 
-/** Returns how many times a block had to be sent again. */
-export async function sendPlan(target: Target, blocks: readonly SentBlock[]): Promise<number> {
+/** All of it, or some stages. Returns how many times a block had to be sent again. */
+export async function sendPlan(
+  target: Target,
+  blocks: readonly SentBlock[],
+  wanted: readonly Stage[] = stages,
+): Promise<number> {
   let retries = 0;
   const staged = Map.groupBy(blocks, ({ table }) => stageOf(table));
-  for (const stage of stages) {
+  for (const stage of wanted) {
     const queues = Map.groupBy(staged.get(stage) ?? [], queueOf).values();
     const senders = Array.from({ length: blocksAtOnce }, async () => {
       for (const queue of queues) for (const block of queue) retries += await sendBlock(target, block);
@@ -60,9 +64,10 @@ function queueOf(block: SentBlock): string {
 }
 
 const stages = ["first", "facts", "maps"] as const;
+export type Stage = (typeof stages)[number];
 const toldFirst: ReadonlySet<PlannedBlock["table"]> = new Set(["writers", "batch_places", "cirron_ids"]);
 
-function stageOf(table: PlannedBlock["table"]): (typeof stages)[number] {
+function stageOf(table: PlannedBlock["table"]): Stage {
   if (toldFirst.has(table)) return "first";
   return (table as FactTable) in factTables ? "facts" : "maps";
 }

@@ -9,7 +9,7 @@ import { isDiskFull, isRetryable } from "#store/outage.ts";
 import { Gathered, type Lingering } from "./gathered.ts";
 import type { Outbox } from "./outbox.ts";
 import { encodePlan, nameOf, type Plan, type PlannedBlock } from "./plan.ts";
-import { type BlockStore, backOffMs, type SentBlock, sendPlan, toSent } from "./send-plan.ts";
+import { type BlockStore, backOffMs, type SentBlock, type Stage, sendPlan, toSent } from "./send-plan.ts";
 
 /** Turns what was gathered into blocks, whose tokens the writer gives, and takes back what has been sent. */
 export interface BlockMaker {
@@ -164,7 +164,7 @@ export class StoreWriter {
     return new Promise((resolve, reject) => this.storedWaiters.push({ to, resolve, reject }));
   }
 
-  /** Calls `task` while no plan is being sent: the store then holds exactly what `stored` says, in all tables. */
+  /** Calls `task` while no small table is written to: they then hold exactly what `stored` says. Of facts there may be more. */
   betweenPlans<T>(task: (stored: number) => Promise<T>): Promise<T> {
     return this.alone(async () => {
       if (this.failure !== null) throw this.failure;
@@ -207,7 +207,7 @@ export class StoreWriter {
       });
       await this.sending;
       this.isSending = true;
-      this.sending = this.alone(() => this.sendMade(plan)).finally(() => {
+      this.sending = this.sendMade(plan).finally(() => {
         this.isSending = false;
         this.wake();
       });
@@ -278,16 +278,17 @@ export class StoreWriter {
 
   private async sendMade({ to, blocks, batches, bytes }: MadePlan): Promise<void> {
     if (this.isOver) throw new Error("the writer was closed before this plan was sent");
-    if (blocks.length > 0) {
-      const retries = await this.send(blocks);
+    let retries = await this.send(blocks, ["first", "facts"]);
+    await this.alone(async () => {
+      retries += await this.send(blocks, ["maps"]);
       this.refusal = null;
       // A connection that failed may still hold the bytes it was to send.
       if (retries === 0) for (const block of blocks) if (block.bytes !== nothing) this.maker.release(block);
-    }
-    await this.untilDone(() => this.outbox.finish(to));
-    this.gathered.finishedAt = performance.now();
-    this.plannedBytes -= bytes;
-    this.finish(to, batches);
+      await this.untilDone(() => this.outbox.finish(to));
+      this.gathered.finishedAt = performance.now();
+      this.plannedBytes -= bytes;
+      this.finish(to, batches);
+    });
   }
 
   /** One batch that cannot be stored does not stop the others. */
@@ -312,10 +313,10 @@ export class StoreWriter {
     }
   }
 
-  private async send(blocks: readonly SentBlock[]): Promise<number> {
+  private async send(blocks: readonly SentBlock[], stages?: readonly Stage[]): Promise<number> {
     const { store, options } = this;
     const beforeRetry = (error: unknown): Promise<void> => this.waitAfterRefusal(error);
-    const retries = await sendPlan({ ...options, store, beforeRetry }, blocks);
+    const retries = await sendPlan({ ...options, store, beforeRetry }, blocks, stages);
     this.storeIsFull = false;
     return retries;
   }
