@@ -2,9 +2,9 @@
 // whole heap, which under load costs much processor time and long pauses. So columns and blocks, hundreds of which come
 // and go each second, take their memory here and return it when they are drained.
 //
-// All but the smallest have pages of their own instead of memory of the C library: there, one small block that stays keeps
-// the freed megabytes before it from ever going back to the system. Their pages could be shared between threads, and nobody
-// does that: the runtime does not count such memory, so what is held by rows that wait makes it collect nothing.
+// All but the smallest have pages of their own instead of memory of the C library: there, one small block that stays in use
+// keeps the freed megabytes before it from ever going back to the system. The pages are of the kind that threads can share,
+// though no thread shares them: the runtime does not count such memory, so waiting rows do not make it collect.
 //
 // A taken array holds whatever its last user left in it. Whoever returns an array must not touch it any more.
 
@@ -16,17 +16,17 @@ interface ArrayType<A extends PooledArray> {
   new (buffer: ArrayBufferLike, byteOffset: number, length: number): A;
 }
 
-/** Below this the runtime keeps arrays cheaply by itself; above the other, one odd message would fill the pool. */
+/** The runtime handles smaller arrays cheaply itself, and larger ones would let one odd message fill the pool. */
 const pooledBytesMin = 256;
 const pooledBytesMax = 32 * 1024 * 1024;
-/** What all pools together hold for later, unless they are told to hold less. */
+/** How much all pools together keep for reuse, unless they are told to keep less. */
 export const keptFreeBytesUsual: number = 256 * 1024 * 1024;
 let freeBytesMax = keptFreeBytesUsual;
-/** However much of it is in use. */
+/** They keep this much even when waiting rows hold a lot. */
 const freeBytesLeast = 32 * 1024 * 1024;
 /** Smaller arrays are not worth a place among pages. */
 const pagedBytesMin = 4 * 1024;
-/** Arrays of one size that lie together. */
+/** Small arrays of one size share a slab. */
 const slabBytes = 128 * 1024;
 const pageBytes = 64 * 1024;
 
@@ -39,12 +39,12 @@ interface Pages {
     readonly buffer: ArrayBufferLike;
   };
 }
-// The runtime's types name it only where there is a browser.
+// The type definitions have it only for browsers.
 const { Memory } = (globalThis as unknown as { readonly WebAssembly: { readonly Memory: Pages } }).WebAssembly;
 
 let pagedBuffersMax = 4096;
 let pagedBuffers = 0;
-/** What is dropped counts until it is collected: beyond this, memory is again of the kind that makes the runtime collect. */
+/** Dropped buffers count until they are collected. Beyond this, ordinary pages are used, so that the runtime does collect. */
 const sharedBytesMax = 512 * 1024 * 1024;
 let sharedBytes = 0;
 const collected = new FinalizationRegistry<number>((shared) => {
@@ -87,7 +87,7 @@ export class ArrayPool<A extends PooledArray> {
     this.free[31 - Math.clz32(length)]?.push(array);
   }
 
-  /** One array, or as many as lie together. */
+  /** Makes one array, or a slab of them. */
   private make(length: number, free: A[]): void {
     const bytes = length * this.type.BYTES_PER_ELEMENT;
     if (bytes < pagedBytesMin) {
@@ -102,18 +102,18 @@ export class ArrayPool<A extends PooledArray> {
   }
 }
 
-/** How many bytes each array in a slab has. */
+/** The size of the arrays in a slab, by its buffer. */
 const sharedBy = new WeakMap<ArrayBufferLike, number>();
 
-/** A view of a part of an array is not ours to give out: the rest of the array may be in use. */
+/** A view of part of an array must not be reused: the rest of the array may be in use. */
 function isWhole({ buffer, byteLength }: PooledArray): boolean {
   return byteLength === buffer.byteLength || byteLength === sharedBy.get(buffer);
 }
 
 /**
- * The one kind of buffer that a program gets in pages, which go back to the system when it is collected. Each takes
- * gigabytes of addresses and a few of the mappings that a process may have, so there are only so many; a system that
- * bounds addresses has none.
+ * WebAssembly memory is the only kind of buffer that consists of pages, which go back to the system when it is collected.
+ * Each reserves gigabytes of address space and a few of a process's mappings, so their number is limited; where address
+ * space is limited there are none.
  */
 function takePages(bytes: number): ArrayBufferLike {
   const pages = Math.ceil(bytes / pageBytes);
@@ -132,18 +132,18 @@ function takePages(bytes: number): ArrayBufferLike {
   }
 }
 
-/** Leaves everything that is held for later to the runtime. */
+/** Drops everything that is kept for reuse. */
 export function emptyPools(): void {
   for (const pool of [bytePool, wordPool, integerPool, doublePool]) pool.empty();
   freeBytes = 0;
 }
 
-/** How much all pools together may come to hold for later, from now on. */
+/** Sets how much all pools together may keep for reuse from now on. */
 export function keepFreeBytes(bytesMax: number): void {
   freeBytesMax = bytesMax;
 }
 
-/** So much more, or less, is held by rows that wait. It will be free when they go, so less is kept beside it. */
+/** Waiting rows hold this much more, or less. Their memory will be free when they go, so less is kept besides. */
 export function noteWaiting(bytes: number): void {
   waitingBytes += bytes;
 }

@@ -28,11 +28,11 @@ export class ByteWriter {
     this.length = 0;
   }
 
-  /** Room for `size` more bytes; the writing calls below that name a size need none. */
+  /** Makes room for `size` more bytes. */
   reserve(size: number): void {
     const needed = this.length + size;
     if (needed <= this.bytes.length) return;
-    // With some more, so that what follows a large piece does not move it again.
+    // A little more than needed, so that what follows a large piece does not move it again.
     const grown = new Uint8Array(Math.max(this.bytes.length * 2, needed + (needed >>> 3)));
     grown.set(this.view());
     this.bytes = grown;
@@ -75,7 +75,7 @@ export class ByteWriter {
     this.length = at;
   }
 
-  /** Writes again what stands at `from`. */
+  /** Writes the `size` bytes at `from` again. */
   repeat(from: number, size: number): void {
     this.reserve(size);
     this.bytes.copyWithin(this.length, from, from + size);

@@ -1,8 +1,8 @@
-// The wall clock in nanoseconds since the epoch, as fine as the runtime gives it: the time of a clock that only goes forward
-// since the process began, set right when the wall clock was set or the machine has slept.
+// The wall clock in nanoseconds since the epoch, as precise as the runtime allows: the start of the process plus a monotonic
+// clock, corrected when the wall clock was set or the machine has slept.
 
 let originMs: number = performance.timeOrigin;
-/** More than the two drift apart between two calls, and less than anybody sets a clock by. */
+/** The two clocks drift apart less than this between two calls, and nobody sets a clock by less. */
 const apartMsMax = 500;
 
 declare const clock: unique symbol;

@@ -8,7 +8,7 @@ import { DictColumn } from "./dict-column.ts";
 import { Float64Column, grownSize, Int32Column, keptBytesMax, UInt8Column, UInt32Column } from "./fixed-columns.ts";
 import { Int64Column } from "./int64-column.ts";
 
-// All columns are to be had from here.
+// All columns can be imported from here.
 export { DictColumn, Float64Column, Int32Column, Int64Column, UInt8Column, UInt32Column };
 
 // An empty column owns no memory: a batch has many columns, and often few or no rows for them.
@@ -19,7 +19,7 @@ const textEncoder = new TextEncoder();
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 const shortText = 100;
-/** From here on the runtime copies faster than a loop. */
+/** For longer texts the runtime copies faster than a loop. */
 const longText = 1024;
 
 /** UTF-8 text or raw bytes of any length: all bytes back to back, and where each value ends. */
@@ -28,12 +28,12 @@ export class StringColumn {
   ends: Uint32Array = noWords;
   length = 0;
   byteLength = 0;
-  /** Over `bytes`, made when it is first needed: it moves a small array out of the heap, which costs more than the copy. */
+  /** Over `bytes`. Made when it is first needed, because making it moves a small array out of the heap. */
   private madeView: DataView | undefined;
 
   /**
    * As `pushBytes`, from a view over the source. Short texts are copied four bytes at a time, which takes a third of
-   * the time of single bytes; whoever pushes many texts out of one buffer makes the view once.
+   * the time of single bytes; a caller that pushes many texts from one buffer makes the view once.
    */
   pushView(source: DataView, start: number, end: number): void {
     const size = end - start;
@@ -87,7 +87,7 @@ export class StringColumn {
     this.finishValue(written);
   }
 
-  /** A short text of plain letters: the view that the runtime's encoder needs takes longer than to write them here. */
+  /** Writes a short ASCII text itself: creating the view that the runtime's encoder needs takes longer. */
   private tryPlain(text: string): boolean {
     const { bytes, byteLength } = this;
     for (let at = 0; at < text.length; at++) {
@@ -111,7 +111,7 @@ export class StringColumn {
     this.byteLength += size;
   }
 
-  /** As `pushJoined` onto an empty column, which from then on owns the source: megabytes are not copied. */
+  /** As `pushJoined` onto an empty column, which then owns the source, so that megabytes are not copied. */
   adopt(source: Uint8Array, ends: Uint32Array, count: number): void {
     this.release();
     this.reserve(count, 0);
@@ -136,7 +136,7 @@ export class StringColumn {
     this.byteLength = at;
   }
 
-  /** Makes room for this many values of this many bytes in all, so that nothing is copied while they come. */
+  /** Makes room for this many values with this many bytes in all, so that nothing is moved while they are pushed. */
   reserve(length: number, byteLength: number): void {
     if (length > this.ends.length) this.growEnds(length);
     if (byteLength > this.bytes.length) this.growBytes(byteLength);

@@ -1,12 +1,12 @@
-// Pooled memory is shared memory to the runtime (see array-pool.ts), whose `set` copies that byte by byte. Node's `copy` leaves
-// it to the C library, unless the target is a Uint8Array and the source is copied whole.
+// Pooled memory is shared memory (see array-pool.ts), which `set` copies byte by byte. Node's `copy` leaves it to the C library,
+// unless the target is a Uint8Array and the whole source is copied.
 
 const { copy } = Buffer.prototype;
 
 /** Below this a plain loop beats the call. */
 const fewBytes = 48;
 
-/** Copies source[from..to) into the target, to where `at` is. The two must not overlap. */
+/** Copies source[from..to) to target[at..). The two must not overlap. */
 export function copyBytes(source: Uint8Array, from: number, to: number, target: Uint8Array, at: number): void {
   const size = to - from;
   if (size < fewBytes) {

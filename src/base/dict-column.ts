@@ -13,7 +13,7 @@ const fewKeys = 4;
 let lastSerial = 0;
 
 export class DictColumn {
-  /** No other dictionary of this process has it, nor ever had. */
+  /** Unique among all dictionaries that this process ever had. */
   serial: number = ++lastSerial;
   readonly keys: string[] = [];
   codes: Uint32Array = noWords;
@@ -26,7 +26,7 @@ export class DictColumn {
     this.pushCode(text === this.lastText ? this.lastCode : this.intern(text));
   }
 
-  /** The code of a text, made when it is new; for callers that push the same text many times. */
+  /** The code of a text, added when it is new; for callers that push the same text many times. */
   intern(text: string): number {
     let code = this.find(text);
     if (code < 0) {
@@ -39,7 +39,7 @@ export class DictColumn {
     return code;
   }
 
-  /** A few keys are compared one by one: the columns of a small batch have one or two each, and a map costs more. */
+  /** Compares a few keys one by one: in a small batch a column has one or two, and a map costs more. */
   private find(text: string): number {
     const { keys } = this;
     if (keys.length <= fewKeys) return keys.indexOf(text);

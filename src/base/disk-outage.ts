@@ -1,7 +1,7 @@
-// What durable code throws when the disk fails it. Sorted by error code here, never by message text elsewhere.
+// What durable code throws when the disk fails. Errors are classified here by their code, never elsewhere by their message.
 
-/** `disk_full` may pass when space is freed; `disk_failed` is the hardware's or the system's fault; `closed` is
- * ours; `other_version` is a folder that a newer release wrote. */
+/** `disk_full` passes when space is freed; `disk_failed` is a fault of the hardware or the system; `closed`: we closed the
+ * file ourselves; `other_version`: a newer release wrote the folder. */
 export type DiskOutageKind = "disk_full" | "disk_failed" | "closed" | "other_version";
 
 export class DiskOutage extends Error {
@@ -14,10 +14,10 @@ export class DiskOutage extends Error {
   }
 }
 
-/** There is no room. */
+/** Codes for a disk, quota or file size that is used up. */
 export const fullCodes: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-/** What the system calls an error, such as ENOENT; '' for one that is not its own. */
+/** The system's code of an error, such as ENOENT; '' for an error without one. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }

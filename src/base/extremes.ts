@@ -1,5 +1,5 @@
-// The smallest and largest of many numbers. Spreading them into `Math.min` puts every one on the stack and throws from a few
-// hundred thousand on, so lists that data may make long are folded here.
+// The smallest and largest of many numbers. `Math.min(...values)` puts every value on the stack and throws from a few hundred
+// thousand on, so lists whose length depends on data use these instead.
 
 /** +Infinity when there are none, NaN when one is. */
 export function smallestOf(values: Iterable<number>): number {

@@ -1,14 +1,14 @@
-// The few file operations that durable code is built from, behind one small interface: the journal, the
-// outbox and the tests' failing and forgetful disks all speak it. Neither touches `node:fs` itself, so a test that fails
-// the n-th call has failed every way a disk can fail us.
+// The few file operations that durable code is built from, behind one small interface. The journal and the outbox use
+// nothing else, and tests implement it with disks that fail or forget: failing each call in turn covers every way a disk can
+// fail.
 
 import { constants } from "node:fs";
 import * as fs from "node:fs/promises";
 
 /**
  * `create` fails when the path exists; `update` reads and writes a file that is there. `create_synced` is for a file whose every
- * write is synced: where the system can do both in one call, `write` does, and `fdatasync` has nothing left to do. The answer
- * of each call waits until this process has a core and its turn.
+ * write is synced: where the system can do both in one call, `write` does, and `fdatasync` has nothing left to do. That saves
+ * waiting for a second answer.
  */
 export type OpenMode = "read" | "create" | "create_synced" | "update";
 
@@ -36,7 +36,7 @@ export interface Files {
   syncFolder(folder: string): Promise<void>;
 }
 
-/** Elsewhere it leaves bytes in the disk's own cache, or does not exist. */
+/** On other systems O_DSYNC leaves bytes in the disk's own cache, or does not exist. */
 const canSyncWrites = process.platform === "linux";
 const create = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
 const flags = {

@@ -2,11 +2,11 @@
 // ten bytes per id. A batch has a thousand ids, and any of them may cost a question to the store; with a smaller filter
 // that errs once in a hundred times, every batch would ask.
 //
-// Of each id a word of its hash is kept, at the place that the rest of the hash says or the next free one.
+// One word of each id's hash is kept, in the slot that the rest of the hash gives or the next free one.
 
 import { randomInt } from "node:crypto";
 
-/** Ids of clients may be chosen to collide. */
+/** Clients may choose ids that collide, so each process has its own seeds. */
 const [placeSeed, wordSeed] = [randomInt(0xffffffff), randomInt(0xffffffff)];
 
 const loadMax = 0.75;

@@ -1,4 +1,4 @@
-// Looking up a place in a sorted list by halving.
+// Binary search.
 
 /** The first place from `low` on at which `isBefore` is false, `high` when there is none; it must stay false from there. */
 export function firstPlace(low: number, high: number, isBefore: (place: number) => boolean): number {

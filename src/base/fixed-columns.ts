@@ -10,7 +10,7 @@ export function grownSize(size: number, needed: number, least = 16): number {
   return Math.max(size < 1024 ? size * 4 : size * 2, needed, least);
 }
 
-/** What a column that is used again keeps of its memory. */
+/** A column that is cleared for reuse keeps no more memory than this. */
 export const keptBytesMax = 1024;
 
 const noDoubles = new Float64Array(0);
@@ -18,7 +18,7 @@ const noIntegers = new Int32Array(0);
 const noWords = new Uint32Array(0);
 const noBytes = new Uint8Array(0);
 
-/** From here on the runtime copies faster than a loop. */
+/** For more rows the runtime copies faster than a loop. */
 const manyRows = 128;
 
 // Each class below has a `push` of its own: the runtime learns types per function, and one that all shared would see

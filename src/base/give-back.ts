@@ -1,5 +1,5 @@
-// Returns the memory of a burst of work when it is over. The runtime collects only when it needs more, so a process that has
-// become quiet keeps what it no longer needs until somebody asks.
+// Returns memory to the system after a burst of work. The runtime collects only when it needs more, so a process that has
+// become quiet would keep what it no longer needs.
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -19,8 +19,8 @@ function collector(): Collect {
 }
 
 /**
- * Slow: to be called when nobody waits. As when the heap is nearly full, what is left is moved together: otherwise nearly all
- * pages that the heap grew by stay, each for a little that is in it.
+ * Slow: to be called when nobody waits. It compacts the heap, as the runtime does when the heap is nearly full: otherwise
+ * nearly every page stays, because a little of each is in use.
  */
 export function giveBackMemory(): void {
   emptyPools();
@@ -28,24 +28,24 @@ export function giveBackMemory(): void {
 }
 
 /**
- * What was made lately and is garbage by now, which is quick. The runtime does so when its own heap has grown, which says
- * nothing of the bodies that passed beside it.
+ * Collects recent garbage, which is quick. The runtime itself does so when its heap has grown, and does not count the bodies
+ * of requests, which lie outside it.
  */
 export function collectYoung(): void {
   collector()({ type: "minor" });
 }
 
-/** So much at once that the runtime wants to know what it could give back: twice what it lets pass until it looks. */
+/** Twice what can be allocated outside the heap before the runtime starts a collection. */
 const claimedBytes = 128 * 1024 * 1024;
 
 /**
- * Makes the runtime begin to look through the whole heap, beside the program: nobody waits for more than milliseconds. Nothing
- * else asks for that. It takes memory claimed outside the heap for a reason; the system gives none for what is never touched.
+ * Makes the runtime start a collection of the whole heap beside the program, which stops nobody for more than milliseconds.
+ * No call asks for that, but a large allocation outside the heap causes it, and memory that is never touched costs nothing.
  */
 export function collectBeside(): void {
   try {
     new ArrayBuffer(claimedBytes).transfer(0);
   } catch {
-    // A process that may have few addresses collects when it must.
+    // Where address space is limited, the runtime collects when it must.
   }
 }

@@ -6,7 +6,7 @@ import { grownSize, keptBytesMax } from "./fixed-columns.ts";
 const noWords = new Uint32Array(0);
 const two32 = 4294967296;
 
-/** A number of 64 bits and its two words, in one place: to take it apart by arithmetic makes several numbers on the way. */
+/** A 64-bit integer and its two words in the same memory: taking it apart by arithmetic would allocate several numbers. */
 const scratch = new BigInt64Array(1);
 const scratchWords = new Uint32Array(scratch.buffer);
 

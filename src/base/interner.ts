@@ -1,4 +1,4 @@
-// One list of texts out of the dictionaries of many blocks.
+// Merges the dictionaries of many blocks into one list of texts.
 
 export class Interner {
   readonly texts: string[] = [];

@@ -1,4 +1,4 @@
-/** One part is given back as it is; several are copied together. */
+/** A single part is returned as it is; several are copied together. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   if (parts.length === 1) return parts[0] as Uint8Array;
   const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));

@@ -1,7 +1,7 @@
-// A process ends when nothing is left that it could wait for, and a pause before a store is asked again does not count: a
-// server that is running has its sockets. One that is starting has none yet.
+// Node ends a process when nothing keeps it alive, and our pauses before a retry do not. A running server has its sockets; one
+// that is starting has nothing yet.
 
-/** Longer than any start; it never comes to it. */
+/** Longer than any start, so the timer never fires. */
 const farMs = 2 ** 30;
 
 /** Keeps the process alive until the work is done. */

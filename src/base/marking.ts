@@ -1,11 +1,11 @@
-// Whether the runtime is looking through the whole heap, which it mostly does beside the program. It never collects the young
-// meanwhile: whoever asks for that makes it finish the whole heap at once, and everybody waits.
+// Whether a collection of the whole heap is under way, most of which runs beside the program. Asking for a collection of young
+// objects meanwhile makes the runtime finish the whole heap at once, and everything waits.
 
 import { constants, type PerformanceEntry, PerformanceObserver } from "node:perf_hooks";
 
 const { NODE_PERFORMANCE_GC_INCREMENTAL: begun, NODE_PERFORMANCE_GC_MAJOR: ended } = constants;
 
-/** The runtime's types say nothing of the detail. */
+/** The type definitions lack the detail. */
 type Collection = PerformanceEntry & { readonly detail: { readonly kind: number } };
 
 export class Marking {
@@ -17,7 +17,7 @@ export class Marking {
     this.observer.observe({ entryTypes: ["gc"] });
   }
 
-  /** As it was when this round of the event loop came to its turns, or in the round before for who asks earlier in it. */
+  /** The state when this round of the event loop reached its immediates; before that, the state of the previous round. */
   get isUnderWay(): boolean {
     this.note(this.observer.takeRecords());
     return this.isOn;

@@ -1,5 +1,5 @@
-// Node's HTTP without an import: an import makes Node look at every name of the module, and for one of them, `WebSocket`, it
-// loads its whole `fetch`, a large part of the start of a server and its engine.
+// Node's HTTP without an import: an import makes Node evaluate every export of the module, and one of them, `WebSocket`, loads
+// all of `fetch`, which takes a large part of the start of a server and its engine.
 
 export const {
   Agent: HttpAgent,

@@ -1,9 +1,9 @@
-// Work under a name, one after the other: what reads something and writes it back must not overlap with its like.
+// Runs work under one name one at a time, for work that reads something and writes it back.
 
 export class OneByOne {
   private readonly last = new Map<string, Promise<void>>();
 
-  /** Runs `work` when everything that was asked for under this name before has ended, however it ended. */
+  /** Runs `work` when all earlier work under this name has ended, successfully or not. */
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
     const before = this.last.get(name);
     const { promise, resolve } = Promise.withResolvers<void>();

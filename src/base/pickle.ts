@@ -1,6 +1,6 @@
-// Python pickles that hold plain data: numbers, texts, lists, tuples, dicts. A pickle is a program, and this runs none of
-// it: opcodes that import, call or build are refused. Two exceptions name functions of torch that only say what type a
-// list or dict has; they are recognised by name, and what they are given is returned as it is.
+// Python pickles that hold plain data: numbers, texts, lists, tuples, dicts. A pickle is a program, and none of it is run:
+// opcodes that import, call or build are refused. The exceptions are a few functions of torch that only tag a list or dict
+// with its type; they are recognised by name, and their argument is taken as it is.
 
 export class PickleRefused extends Error {
   override readonly name = "PickleRefused";
@@ -74,7 +74,7 @@ class PickleReader {
     return toValue(this.pop());
   }
 
-  /** What was pushed since the last mark. */
+  /** Everything pushed since the last mark. */
   popMarked(): PickleValue[] {
     const from = this.stack.findLastIndex((item) => item instanceof Mark);
     if (from < 0) throw new PickleRefused("The pickle is damaged.");
@@ -155,7 +155,7 @@ class PickleReader {
     return text;
   }
 
-  /** A name of a function: one of the known ones, or the end. */
+  /** Pushes a function that is known; refuses all others. */
   name(module: string, name: string): void {
     if (!taggers.has(`${module} ${name}`)) throw new PickleRefused(`The pickle wants to load ${module}.${name}.`);
     this.push(new Tagger());

@@ -7,26 +7,26 @@ let lastNs: bigint | undefined;
 
 /** Nanoseconds since the epoch, or undefined when the text is not a time. Digits beyond nanoseconds are cut off. */
 export function parseRfc3339Ns(text: string): bigint | undefined {
-  // Records of one moment come together, and a short one ends when it began.
+  // Consecutive records often have the same time, and a short one ends when it began.
   if (text === lastText) return lastNs;
   lastNs = parseWithinMinute(text) ?? parseNs(text);
   lastText = text;
   return lastNs;
 }
 
-// The minute that a time was last read in, as it is written, and its first nanosecond: most times that come next are in it.
+// The minute of the time that was last read, as written, and its first nanosecond: the next time is mostly in it.
 let minuteText = "none yet";
 let minuteNs = 0n;
 const minuteLength = "2026-11-15T02:49:".length;
 const shortForm = /^\d\d\.\d{3}Z$/;
 
-/** Undefined for any time that is not of the minute before, or not written to the millisecond. */
+/** Undefined for a time in another minute, or not written to the millisecond. */
 function parseWithinMinute(text: string): bigint | undefined {
   if (text.length !== minuteLength + 7 || !text.startsWith(minuteText)) return undefined;
   const rest = text.slice(minuteLength);
   if (!shortForm.test(rest)) return undefined;
   const ms = Number(rest.slice(0, 2)) * 1000 + Number(rest.slice(3, 6));
-  // What the minute cannot hold is for the general reading to judge.
+  // Second 60 is left to the general reading.
   return ms < 60_000 ? minuteNs + BigInt(ms) * 1_000_000n : undefined;
 }
 

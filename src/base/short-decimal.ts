@@ -1,10 +1,10 @@
-// Decimal text to the nearest double, in place, for the numbers that programs really print, and whether the double is
-// exact. Everything else is left to the slower code of base/json.
+// Decimal text to the nearest double, in place, for the numbers that programs really print, and whether that double prints as
+// the same text. Everything else is left to the slower code of base/json.
 
 import { distance, divideExactly, exactPowers } from "./json/double.ts";
 import { decodeAscii } from "./json/text.ts";
 
-/** As many digits as every double gives back. */
+/** Decimals with up to this many digits come back unchanged from a double. */
 const digitsExact = 15;
 const digitsMax = 17;
 

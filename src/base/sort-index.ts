@@ -4,7 +4,7 @@
 import { firstPlace } from "./first-place.ts";
 import { atOnce } from "./turns.ts";
 
-/** Below 0 when the first goes before the second. */
+/** Negative when `a` goes before `b`. */
 export type Compare = (a: number, b: number) => number;
 
 const runLength = 32;
@@ -16,7 +16,7 @@ export function sortIndex(index: Uint32Array, compare: Compare): void {
   atOnce(sortIndexInSteps(index, compare));
 }
 
-/** The same with pauses, for millions. */
+/** The same with pauses, for millions of indexes. */
 export function* sortIndexInSteps(index: Uint32Array, compare: Compare): Generator<void, void> {
   const { length } = index;
   for (let from = 0; from < length; from += runLength) {
@@ -40,11 +40,11 @@ export function* sortIndexInSteps(index: Uint32Array, compare: Compare): Generat
     }
 }
 
-/** Two sorted lists as one, with pauses; of equals, those of the first go before. */
+/** Merges two sorted lists, with pauses; equal ones of the first list go before those of the second. */
 export function* mergeSorted(a: Uint32Array, b: Uint32Array, compare: Compare): Generator<void, Uint32Array> {
   if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
   const merged = new Uint32Array(a.length + b.length);
-  // A few among many: their places are found by halving, and what lies between is copied as it is.
+  // A few among many: binary search finds their places, and what lies between is copied as it is.
   if (b.length * few < a.length) yield* insertFew(merged, a, b, (many, one) => compare(many, one) > 0);
   else if (a.length * few < b.length) yield* insertFew(merged, b, a, (many, one) => compare(many, one) >= 0);
   else yield* merge(merged, 0, a, b, compare);
@@ -81,7 +81,7 @@ interface Merging {
   atB: number;
 }
 
-/** `b` may be the end of `into` itself: what is written never overtakes what is still to be read of it. */
+/** `b` may be the end of `into` itself: the writing place never overtakes the reading place. */
 function* merge(
   into: Uint32Array,
   start: number,

@@ -1,5 +1,5 @@
-// A map that is empty as a rule, and costs nothing until something is put into it: the runtime's own has a table from the
-// beginning, and what is remembered of ten thousand runs has a dozen of them each.
+// A map that is usually empty and costs nothing until something is put into it. A plain Map has a table from the beginning, and
+// the memory of ten thousand runs would have a dozen of them each.
 
 const nothing = new Map();
 

@@ -24,17 +24,17 @@ export class TextFilter {
     last.add(low, high);
   }
 
-  /** False for certain, true nearly for certain. */
+  /** False is certain; true is wrong about once in a billion times. */
   has(text: string): boolean {
     const [low, high] = hashText(text);
     return this.sets.some((set) => set.has(low, high));
   }
 }
 
-// Texts of clients may be chosen to collide, so each process begins with words of its own.
+// Clients may choose texts that collide, so each process has its own seeds.
 const [lowSeed, highSeed] = [randomInt(0xffffffff), randomInt(0xffffffff)];
 
-/** Two words that differ for texts which differ, as good as certainly; a digest would cost far more. */
+/** Two words, which practically always differ for different texts; a digest would cost far more. */
 function hashText(text: string): [number, number] {
   let low = lowSeed;
   let high = highSeed;

@@ -1,9 +1,9 @@
-// Long work takes turns with everything else, so that clients do not wait for it. All long work of the process stands in one
-// queue, and one piece of it has a turn in each round of the event loop: sockets are read after every turn, however many want
-// one. A turn is as long as the sockets took before it, so this work gets half of the time under any load. With turns of
-// fixed length, a thousand busy connections would leave it less than it needs, and rows would fall ever further behind.
+// Long work is done in turns, so that clients do not wait for it. All long work of the process is in one queue, and each round
+// of the event loop does one piece of it, so sockets are read after every turn, however long the queue. A turn lasts as long as
+// the sockets took before it, so this work gets half of the time under any load. With turns of fixed length, a thousand busy
+// connections would leave it less than it needs, and rows would fall further and further behind.
 
-/** A step more at most. */
+/** A turn may exceed these by one step. */
 const turnMsMin = 4;
 const turnMsMax = 25;
 
@@ -36,14 +36,14 @@ export class Turn {
     return performance.now() >= this.untilMs;
   }
 
-  /** Everybody else has theirs, then the next one begins. */
+  /** Ends this turn and waits for the next. */
   async pass(): Promise<void> {
     await nextTurn();
     this.untilMs = performance.now() + turnMs;
   }
 }
 
-/** The share of each round of the event loop that work may have which is done as it comes. */
+/** How much of each round of the event loop may go to work that is done as it arrives, outside the queue. */
 export class RoundShare {
   private untilMs = Number.NEGATIVE_INFINITY;
   private isBegun = false;
@@ -60,7 +60,7 @@ export class RoundShare {
   }
 }
 
-/** All of it without a pause. */
+/** Runs all steps without a pause. */
 export function atOnce<T>(steps: Generator<void, T>): T {
   for (;;) {
     const step = steps.next();

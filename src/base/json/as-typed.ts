@@ -1,4 +1,4 @@
-// JSON that a person typed, to be sent on: every number goes out with the digits it was typed with.
+// JSON that a person typed and that is sent on: every number keeps the digits it was typed with.
 
 /** A runtime without it makes doubles of the numbers. */
 interface Raw {

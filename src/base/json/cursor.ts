@@ -12,7 +12,7 @@ import { decodeText } from "./text.ts";
 import { JsonTokens, jsonKind, kindOfByte, numberForm } from "./tokens.ts";
 import { jsonDepthCeiling, type NumberText } from "./value.ts";
 
-// Whoever reads with a cursor needs these words too.
+// Code that reads with a cursor needs these too.
 export { jsonKind, numberForm };
 
 /** One byte per container open inside `skipValue`, which never calls anything that could call it again. */

@@ -51,7 +51,7 @@ function parseExponent(bytes: Uint8Array, start: number, stop: number): number {
 
 /** Splits a double into two of 26 bits, whose products are exact. */
 const splitter = 134217729;
-/** Far above the error of the quotient below, far below the last bit of a double. */
+/** Much larger than the error of the quotient below, and much smaller than the last bit of a double. */
 const doubt = 2 ** -98;
 
 /** (high + low) / divisor rounded to the nearest double, or NaN when that is in doubt. All are exact integers. */

@@ -1,7 +1,7 @@
-// The end of a value by its quotes and brackets alone: of one that is nested too deep for a cursor, or whose texts hold bytes
-// that no cursor passes. Everything else is for JsonCursor, which checks what it passes.
+// Finds the end of a value by its quotes and brackets alone, for values that are nested too deep for a cursor or whose texts
+// hold bytes that a cursor refuses. Everything else is for JsonCursor, which checks what it passes.
 
-/** Behind the value that starts at `from`; -1 when it does not end. */
+/** The offset after the value that starts at `from`; -1 when it does not end. */
 export function endOfValue(bytes: Uint8Array, from: number): number {
   let open = 0;
   for (let at = from; at < bytes.length; at++) {

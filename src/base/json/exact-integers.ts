@@ -1,4 +1,4 @@
-// JSON of values that people gave, with whole numbers that a double would round as BigInts.
+// JSON in which whole numbers that a double would round are BigInts.
 
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
 

@@ -1,14 +1,13 @@
-// A plain value as JSON text, with pauses: an answer may list hundreds of thousands of things, or some of many kilobytes
-// each.
+// A plain value as JSON text, with pauses: an answer may list hundreds of thousands of items, or a few very large ones.
 
 import { TextGatherer, type Texts } from "./texts.ts";
 
-/** About what is written at once. */
+/** About how much is written at once. */
 const pieceChars = 64 * 1024;
 const firstItems = 16;
 const itemsMax = 4096;
 
-/** `format` writes what is small at once, and says in which style. */
+/** `format` writes small values at once, in its own style. */
 export function* formatInSteps(value: unknown, format: (value: unknown) => string): Generator<void, Texts> {
   const writer = new StepWriter(format);
   yield* writer.write(value);
@@ -43,7 +42,7 @@ class StepWriter {
     this.texts.add(between === "{" ? "{}" : "}");
   }
 
-  /** As many items at once as those before them say are about a piece. */
+  /** Writes as many items at once as make about a piece, judged by the items before them. */
   private *writeList(items: readonly unknown[]): Generator<void, void> {
     let [at, count] = [0, firstItems];
     while (at < items.length) {
@@ -57,7 +56,7 @@ class StepWriter {
   }
 }
 
-/** Not of a class: one may say itself how it is written. */
+/** Not an instance of a class, which may have its own `toJSON`. */
 function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return value !== null && typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype;
 }

@@ -78,7 +78,7 @@ class SortedWriter {
   }
 }
 
-/** As an object of JavaScript has its keys when they are put into it in order of their text: whole numbers first. */
+/** The order of keys in a JavaScript object to which they were added in text order: whole numbers first. */
 function compareKeys(a: string, b: string): number {
   const [x, y] = [indexOf(a), indexOf(b)];
   if (x >= 0 && y >= 0) return x - y;

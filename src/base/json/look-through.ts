@@ -1,5 +1,5 @@
-// Passes a long text once, with pauses, and notes its long values, so that whoever reads the same bytes after that steps
-// over them (see passed-values.ts). Values that are not strict JSON as they stand get their strict form here too.
+// Passes a long text once, with pauses, and notes its long values, so that later readers of the same bytes can step over them
+// (see passed-values.ts). Values that are not strict JSON as they stand get their strict form here too.
 
 import { JsonCursor, jsonKind } from "./cursor.ts";
 import { longValueBytes, type PassedValues, passedInto } from "./passed-values.ts";
@@ -158,8 +158,8 @@ function loneOf({ lone }: JsonCursor): number {
 }
 
 /**
- * The strict form of all values that need another one, from one pass over the outermost: that of a value within it is a
- * part of its own. Of a value that another with the same key took the place of there is none.
+ * Makes the strict form of all values that need one, in one pass over the outermost: the strict form of an inner value is a
+ * part of it. A value that was replaced by a later one with the same key gets none.
  */
 function* makeStrict(bytes: Uint8Array, found: PassedValues): Generator<void, void> {
   const needing = new Map([...found].filter(([, value]) => needsRewriting(value)));

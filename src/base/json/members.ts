@@ -1,4 +1,4 @@
-// The members of an object's text, each value as it stands: nothing is parsed that a double could change.
+// The members of an object's text, each value as written: nothing is parsed that a double could change.
 
 import { atOnce } from "#base/turns.ts";
 import { JsonCursor } from "./cursor.ts";
@@ -38,7 +38,7 @@ function passValue(cursor: JsonCursor): ValuePlace {
   return { from, to: cursor.pos };
 }
 
-/** By name; of a name that comes twice the last value counts. The text must be an object. */
+/** By name; if a name occurs twice, the last value counts. The text must be an object. */
 export function membersOf(text: string): Map<string, string> {
   return atOnce(membersInSteps(text));
 }
@@ -68,8 +68,8 @@ export function* itemsInSteps(text: string): Generator<void, string[]> {
 }
 
 /**
- * The text of an object with these members: one that the object `more` has too is as it is there, and its others follow.
- * With pauses, for it may be large.
+ * The text of an object with these members, then those of the object `more`. If both have a member, it gets the value from
+ * `more`. With pauses, because it may be large.
  */
 export function* mergeMembers(members: ReadonlyMap<string, string | Texts>, more: string): Generator<void, Texts> {
   const merged = new Map(members);
@@ -101,7 +101,7 @@ export function* mergeMembers(members: ReadonlyMap<string, string | Texts>, more
   return texts.finish();
 }
 
-/** Members that are taken over as they stand: neighbours as one text. */
+/** Members that are copied as written: neighbours as one text. */
 class Others {
   private readonly bytes: Uint8Array;
   private readonly texts: string[];

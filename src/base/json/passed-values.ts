@@ -1,6 +1,6 @@
-// What is known of long values that were looked through before, by where they begin in their bytes. A value of megabytes
-// takes longer to pass than others should wait, so `look-through.ts` passes it once, with pauses, and notes it here; every
-// later reader of the same bytes then steps over it, and need not be written with pauses itself.
+// What is known of long values that were looked through before, by their offsets. Passing a value of megabytes takes longer
+// than others should wait, so `look-through.ts` passes it once, with pauses, and notes it here; every later reader of the same
+// bytes then steps over it and needs no pauses itself.
 
 export interface PassedValue {
   readonly end: number;
@@ -8,7 +8,7 @@ export interface PassedValue {
   readonly oddities: number;
   /** There are blanks between its tokens. */
   readonly blanks: boolean;
-  /** Of a string, as the cursor says it. */
+  /** For a string: the flags of the cursor. */
   readonly escaped: boolean;
   readonly wide: boolean;
   readonly lone: boolean;
@@ -28,7 +28,7 @@ export function passedIn(bytes: Uint8Array, start: number, end: number): PassedV
   return end - start < longValueBytes ? null : (known.get(bytes) ?? null);
 }
 
-/** For whoever scans these bytes; they must not change afterwards. */
+/** For the scan of these bytes, which must not change afterwards. */
 export function passedInto(bytes: Uint8Array): PassedValues {
   let values = known.get(bytes);
   if (values === undefined) {

@@ -1,4 +1,4 @@
-// When a reader of a long text offers a pause: after some values, or after some bytes of long ones.
+// Tells a reader of a long text when to pause: after a number of values, or of bytes when the values are long.
 
 const pauseValues = 4096;
 export const pauseBytes: number = 256 * 1024;
@@ -11,7 +11,7 @@ export class Pauses {
     this.dueAt = start + pauseBytes;
   }
 
-  /** To be asked once a value; `pos` is where the reader stands. */
+  /** To be asked once per value; `pos` is where the reader is. */
   isDue(pos: number): boolean {
     if (++this.values % pauseValues !== 0 && pos < this.dueAt) return false;
     this.dueAt = pos + pauseBytes;

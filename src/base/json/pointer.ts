@@ -8,7 +8,7 @@ import { type JsonValue, NumberText } from "./value.ts";
 let lastPointer = "";
 let lastSegments: readonly string[] = [];
 
-/** Of records that come by the thousand, the same place is asked for every time. */
+/** Remembers the last pointer: the same one is asked for in thousands of records. */
 function toSegments(pointer: string): readonly string[] {
   if (pointer === lastPointer) return lastSegments;
   lastSegments = pointer

@@ -7,20 +7,20 @@ import { type JsonLimits, jsonDepthCeiling } from "./value.ts";
 
 const noLimits: JsonLimits = { depthMax: jsonDepthCeiling, bytesMax: Number.POSITIVE_INFINITY };
 
-/** From here on the runtime copies faster than a loop. */
+/** The runtime copies longer ranges faster than a loop. */
 const longBytes = 64;
 
-/** Where the strict form of a container stands that begins at `start`; `from` is -1 when another took its place. */
+/** Where the strict form of the container at `start` is in the output; `from` is -1 when a later member replaced it. */
 interface Place {
   readonly start: number;
   from: number;
   to: number;
 }
 
-/** What is known of the members of an open object. */
+/** The members of an open object so far. */
 class Members {
   readonly names = new Map<string, number>();
-  /** Where each of them stands in the new text, two numbers a member. */
+  /** Where each of them is in the output: two numbers per member. */
   readonly ends: number[] = [];
   /** The member that each place within the object is part of. */
   readonly owners: number[] = [];
@@ -39,7 +39,7 @@ interface Container {
 }
 
 export class StrictWriter {
-  /** Of the containers that were asked for. */
+  /** The places of the containers that `isAsked` chose. */
   readonly places: Place[] = [];
   private readonly cursor: JsonCursor;
   private readonly isAsked: (start: number) => boolean;
@@ -48,7 +48,7 @@ export class StrictWriter {
   private size = 0;
   private readonly pauses: Pauses;
 
-  /** `isAsked` says of containers, by where they begin, whether their places are to be kept. */
+  /** `isAsked` says, by its start, whether the place of a container is to be kept. */
   constructor(bytes: Uint8Array, start: number, end: number, isAsked: (start: number) => boolean = () => false) {
     this.cursor = new JsonCursor(bytes, start, end, noLimits);
     this.isAsked = isAsked;
@@ -58,7 +58,7 @@ export class StrictWriter {
     this.pauses = new Pauses(start);
   }
 
-  /** What was written between two places; all of it without them. */
+  /** The output between two offsets; all of it by default. */
   text(from = 0, to: number = this.size): Uint8Array {
     return this.out.subarray(from, to);
   }
@@ -110,7 +110,7 @@ export class StrictWriter {
     if (isWord) out[this.size++] = 0x22;
   }
 
-  /** After a value: writes what stands before the next one; false after the last. */
+  /** After a value: writes what precedes the next one; false after the last. */
   private goOn({ members, firstPlace }: Container): boolean {
     if (members !== null) {
       members.ends[members.current * 2] = members.currentFrom;
@@ -140,7 +140,7 @@ export class StrictWriter {
     this.out[this.size++] = 0x3a;
   }
 
-  /** Leaves out the members that were replaced, and moves those that replaced them to their places. */
+  /** Leaves out members that were replaced, and moves their replacements to where they were. */
   private *putInOrder({ from: begin, firstPlace }: Container, { ends, owners }: Members): Generator<void, void> {
     const old = this.out.slice(begin, this.size);
     const moved = new Float64Array(ends.length / 2);

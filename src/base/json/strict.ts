@@ -9,7 +9,7 @@ import { StrictWriter } from "./strict-writer.ts";
 import { decodeText } from "./text.ts";
 import { oddity } from "./value.ts";
 
-/** Oddities that strict JSON cannot express: whoever must give the text back exactly has to keep the original. */
+/** Oddities that strict JSON cannot express: to return such a text exactly, the original must be kept. */
 export const lossyOddities = oddity.nonFinite | oddity.duplicateKeys;
 
 export interface StrictText {
@@ -62,7 +62,7 @@ let openKeys = new Int32Array(256);
 /** Above this many keys an object's keys are compared through a set. */
 const comparedKeysMax = 32;
 
-/** Thrown by a scan at a value of more bytes than it may pass at once: it is to be looked through first. */
+/** Thrown by a scan at a value that is too long to be passed at once: it must be looked through first. */
 export class LongValue extends Error {}
 
 /** Passes values as `skipValue` does and says whether they stand in strict form; makes nothing unless keys are odd. */
@@ -70,7 +70,7 @@ export class StrictScan {
   readonly cursor: JsonCursor;
   /** Bits of `oddity` seen since the caller last cleared them. */
   oddities = 0;
-  /** Behind this place it throws LongValue. */
+  /** Beyond this offset it throws LongValue. */
   giveUpAt: number = Number.POSITIVE_INFINITY;
   private keyCount = 0;
 
@@ -112,7 +112,7 @@ export class StrictScan {
     }
   }
 
-  /** Passes the string that begins here, as every value. */
+  /** Passes the string that begins here, within the same limit. */
   passString(): void {
     const { cursor } = this;
     if (cursor.passKnown() !== undefined) return;
@@ -178,7 +178,7 @@ export class StrictScan {
   }
 }
 
-/** Of the number that the cursor has just passed. */
+/** The oddity of the number that the cursor has just passed. */
 export function oddityOfNumber({ bytes, start, stop, form }: JsonCursor): number {
   if (form === numberForm.nonFinite) return oddity.nonFinite;
   if (form !== numberForm.integer || stop - start <= 15) return 0;

@@ -28,7 +28,7 @@ export function decodeAscii(bytes: Uint8Array, start: number, stop: number): str
 
 /**
  * Short ASCII text that recurs (keys, names, words), from a small table of those seen last. The same
- * bytes then give the same string object, which property look-ups like.
+ * bytes then give the same string object, which makes property look-ups faster.
  */
 function internText(bytes: Uint8Array, start: number, stop: number): string {
   let hash = stop - start;

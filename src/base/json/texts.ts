@@ -1,11 +1,11 @@
-// A long text built from parts stays in pieces until it is sent: joining them would copy all its megabytes in one go.
+// A long text built from parts stays in pieces until it is sent: joining them would copy megabytes in one go.
 
 import { inPieces } from "./format.ts";
 
 /** The pieces of one text, in order. */
 export type Texts = readonly string[];
 
-/** Shorter pieces are put together. */
+/** Shorter pieces are joined. */
 const longPieceChars = 64 * 1024;
 
 export class TextGatherer {
@@ -38,7 +38,7 @@ export class TextGatherer {
   }
 }
 
-/** The same text in pieces of which none is long. */
+/** The same text in short pieces. */
 export function* inShortPieces(texts: Texts): Generator<string> {
   for (const text of texts) yield* inPieces(text);
 }
@@ -59,7 +59,7 @@ export function* formatLongText(text: string): Generator<void, Texts> {
   return texts.finish();
 }
 
-/** Whether a word stands in it, with a pause before each look through a long piece; none stands across two. */
+/** Whether the text contains a word, with a pause before each long piece. The word must not extend over two pieces. */
 export function* hasWord(texts: Texts, word: string): Generator<void, boolean> {
   for (const text of texts) {
     if (text.length > longPieceChars) yield;

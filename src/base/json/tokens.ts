@@ -58,7 +58,7 @@ export class JsonTokens {
   form = 0;
   /** Set when blanks between tokens were passed; only the caller clears it. */
   blanks = false;
-  /** Over `bytes`, for reading four at a time; null for short texts, where making it costs more than it saves. */
+  /** Over `bytes`, for reading four bytes at a time; null for short texts, where it costs more than it saves. */
   private view: DataView | null = null;
   private passed: PassedValues | null = null;
 
@@ -84,7 +84,7 @@ export class JsonTokens {
     this.depth = 0;
   }
 
-  /** Passes a long value that begins here if it was looked through before; undefined, and nothing passed, if not. */
+  /** Passes a long value that begins here if it was looked through before; otherwise undefined, and nothing is passed. */
   passKnown(): PassedValue | undefined {
     const value = this.passed?.get(this.pos);
     if (value === undefined || value.end > this.end) return undefined;
@@ -97,7 +97,7 @@ export class JsonTokens {
     return value;
   }
 
-  /** What is known of these bytes has changed. */
+  /** To be called after more of these bytes were looked through. */
   lookAgain(): void {
     this.passed = passedIn(this.bytes, this.pos, this.end);
   }

@@ -1,6 +1,6 @@
 // What lossless JSON can hold, and what can be wrong or odd about a text.
-// JSON as real clients write it is wider than RFC 8259 (NaN, Infinity, integers of any size, lone surrogates,
-// keys twice in one object); nothing of that may be lost or rounded on the way in.
+// Real clients write more than RFC 8259 allows (NaN, Infinity, integers of any size, lone surrogates, a key twice
+// in one object); none of it may be lost or rounded on the way in.
 
 /** An integer beyond 64 bits, as its decimal text. */
 export class NumberText {
@@ -25,7 +25,7 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return isObject(value) && !(value instanceof NumberText);
 }
 
-/** Of a value that JSON.parse made: neither a list nor null. */
+/** For values that JSON.parse made: neither a list nor null. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

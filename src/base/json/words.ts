@@ -1,7 +1,7 @@
 // Passing bytes four at a time, as the bytes of one 32-bit word. All byte order is little-endian; it does not matter
 // for the tests, which look at each byte of the word alone.
 
-/** Passes whole words of text that need no look: ASCII without quotes, backslashes and control characters. */
+/** Passes whole words of plain text: ASCII without quotes, backslashes and control characters. */
 export function passPlainText(view: DataView, from: number, end: number): number {
   let p = from;
   for (const last = end - 4; p <= last; p += 4) {
@@ -13,7 +13,7 @@ export function passPlainText(view: DataView, from: number, end: number): number
   return p;
 }
 
-/** The closing quote of a text without anything special in it, which begins at `from`; -1 when a look is needed. */
+/** The closing quote of a plain text that begins at `from`; -1 when the text has anything special in it. */
 export function endOfPlainText(view: DataView, from: number, end: number): number {
   for (let p = passPlainText(view, from, end); p < end; p++) {
     const c = view.getUint8(p);
@@ -23,7 +23,7 @@ export function endOfPlainText(view: DataView, from: number, end: number): numbe
   return -1;
 }
 
-/** The end of an integer's digits, which begin at `from`; -1 when it is not an integer or needs a look. */
+/** The end of the integer whose digits begin at `from`; -1 when it is not a plain integer. */
 export function endOfPlainDigits(view: DataView, from: number, end: number): number {
   let p = passFourDigits(view, from, end);
   let c = 0;
