@@ -1,6 +1,6 @@
-// All protocols behind one door: an input's kind decides who decodes it, and what it was decoded to knows how it becomes
-// rows. The state that identities, groups and aliases make is here and nowhere else; it changes only by `apply`, in the
-// order of the journal.
+// Applies the inputs of all protocols: an input's kind decides who decodes it, and the decoded value knows how it becomes
+// rows. The state made of identities, groups and aliases is here and nowhere else; it changes only by `apply`, in the order of
+// the journal.
 
 import { nowNs } from "#base/clock.ts";
 import { atOnce, inTurns } from "#base/turns.ts";
@@ -21,12 +21,12 @@ export interface ApplierOptions extends IntakeStateOptions {
 }
 
 const writtenMax = 100_000;
-/** What is larger is decoded in turns with everybody else's work. */
+/** Larger inputs are decoded in turns with other work. */
 const bytesAtOnce = 256 * 1024;
 
 export class ProtocolApplier implements Applier {
   state: IntakeState;
-  /** On a shared store, the groups that this collector was seen to write to lately. */
+  /** On a shared store, the groups that this collector has recently written to. */
   private written = new Set<string>();
   private readonly kinds: ReadonlyMap<string, InputKind>;
   private readonly limits: DecodeLimits;
@@ -75,7 +75,7 @@ export class ProtocolApplier implements Applier {
     return this.tellWriter(isSteps(applied) ? atOnce(applied) : applied, input, position);
   }
 
-  /** Whoever else wants to change the state waits until it is done. */
+  /** Other changes of the state wait until it is done: see `whenIdle`. */
   async applyInTurns(position: number, input: Input, decoded: Decoded): Promise<Applied> {
     this.isBusy = true;
     const steps = decoded.apply(this.state, input, position);
@@ -85,8 +85,7 @@ export class ProtocolApplier implements Applier {
   }
 
   /**
-   * Changes the state outside the order of the journal: at once, or when the record that is being applied in turns has
-   * been.
+   * Changes the state outside the order of the journal: at once, or after the record that is being applied in turns.
    */
   async whenIdle<T>(change: () => T): Promise<T> {
     if (!this.isBusy) return change();
@@ -121,16 +120,16 @@ export class ProtocolApplier implements Applier {
     return changes.length === 0 ? applied : { ...applied, state: [...applied.state, ...changes] };
   }
 
-  /** Lets go of what is stored and beyond the limits. */
+  /** Drops what is stored and beyond the limits. */
   shrink(storedPosition: number, appliedPosition: number, to: ShrinkTo = "limits"): void {
-    // What is being applied will be stored, and then it is time again.
+    // It is called again once the record that is being applied is stored.
     if (this.isBusy) return;
     this.state.shrink(storedPosition, appliedPosition, nowNs(), to);
   }
 
   /**
-   * Starts over with an empty memory, as a start does, after a record left it half changed. Everything that was applied must
-   * be stored; what was begun with the memory before, such as a question to the store, ends there.
+   * Starts over with an empty memory, as at a start of the server, after a record left it half changed. Everything that was
+   * applied must be stored. Work that began with the old memory, such as a question to the store, ends with it.
    */
   renew(joins: readonly JoinRow[]): void {
     const { leaving } = this.state;
@@ -146,7 +145,7 @@ export class ProtocolApplier implements Applier {
     await this.whenIdle(() => this.state.forget(groupKeys));
   }
 
-  /** Forgetting this only means that a group's writers are stored again. */
+  /** Forgetting a group here only means that its writer is stored again. */
   private noteWritten(parts: Applied["parts"], collector: string, version: bigint): StateChange[] {
     if (this.written.size > writtenMax) this.written = new Set();
     const keys = new Set<string>();
@@ -162,7 +161,7 @@ function isSteps<T extends object>(made: T | Generator<void, T>): made is Genera
   return Symbol.iterator in made;
 }
 
-/** On a shared store, where the rows of a Cirron batch are. */
+/** On a shared store: where the rows of a Cirron batch are. */
 function toPlaces({ state, accepted }: Applied, collector: string, position: number): StateChange[] {
   if (accepted === 0) return [];
   return state.flatMap((change): StateChange[] => {

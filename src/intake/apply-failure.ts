@@ -1,4 +1,4 @@
-// The applier failed at a record. Whatever else goes wrong beside it is the journal's trouble, or a bug.
+// Marks errors of the applier, which concern one record. Any other error is an outage of the journal, or a bug.
 
 class ApplyFailure extends Error {
   override readonly name = "ApplyFailure";
@@ -16,7 +16,7 @@ export function attempt<T>(work: () => T): T {
   }
 }
 
-/** For what is still going on. */
+/** As `attempt`, for the rejection of a promise. */
 export function toThrown(cause: unknown): never {
   throw new ApplyFailure(cause);
 }

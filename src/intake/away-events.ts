@@ -1,9 +1,9 @@
-// The ranges of a worker's events whose identities memory has dropped. An event outside all of these is new without a question;
-// for one inside, the identities that lie there come back from the store first.
+// The ranges of a worker's events whose identities memory has dropped. An event outside all of them is new, and the store need
+// not be asked. For an event inside one, the identities in that range are read back from the store first.
 //
 // Sequence numbers and times are doubles: rounding keeps their order, so nothing that is inside is taken for outside.
 
-/** Times whose events come back together. */
+/** A span of time whose events are read back together. */
 export interface TimeWindow {
   readonly fromNs: number;
   readonly toNs: number;
@@ -13,11 +13,11 @@ export interface AwayPart extends TimeWindow {
   readonly firstSeq: number;
   readonly lastSeq: number;
   readonly events: number;
-  /** What to read when one of them is asked for; the part's own times when absent. */
+  /** What to read back when one of them is needed; without it, the part's own times. */
   readonly window?: TimeWindow;
 }
 
-/** Neighbours are one part up to this many events: as many as may come back for a single late one. */
+/** Neighbours are merged up to this many events: as many as may be read back for a single late one. */
 const eventsMax = 131_072;
 /** Parts this close to each other are neighbours: a few events may have got lost between them. */
 const gapMax = 1024;
@@ -40,14 +40,14 @@ export class AwayEvents {
     this.bounds = this.bounds === undefined ? part : unite(this.bounds, part);
   }
 
-  /** What has to come back before anything can be said of this event. */
+  /** What must be read back before it is known whether this event is new. */
   windowOf(seq: number, ts: number): TimeWindow | undefined {
     if (this.bounds === undefined || !isInside(this.bounds, seq, ts)) return undefined;
     const part = this.parts.find((each) => isInside(each, seq, ts));
     return part === undefined ? undefined : (part.window ?? part);
   }
 
-  /** Everything within the window is known again. */
+  /** Everything within the window was read back. */
   comeBack({ fromNs, toNs }: TimeWindow): void {
     this.parts = this.parts.filter((part) => {
       const window = part.window ?? part;

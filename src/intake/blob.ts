@@ -23,7 +23,7 @@ export const blobInputs: InputKind<BlobInput> = {
   kind: "blob",
   decode(input) {
     const { workspace, spanId, blobKind } = input;
-    // A file may be all that is known of a run.
+    // An artifact may be all that is known of its run.
     const isArtifact = blobKind.startsWith(artifactPrefix);
     const key = isArtifact ? formatGroupKey(workspace, groupKinds.artifact, spanId) : null;
     const row: StateChange = { table: "blobs", row: toRow(input) };

@@ -1,5 +1,5 @@
-// Changes of the small state as journal records: keys, edits, commands, audit lines. The record holds the
-// rows themselves, so that folding it again gives the same state; a deletion names the runs and their groups.
+// Changes of the small tables as journal records: keys, edits, commands, audit lines. A record holds the rows
+// themselves, so that applying it again gives the same state; a deletion names the runs and their groups.
 
 import { formatJson } from "#base/json/format.ts";
 import { parseJson } from "#base/json/parse.ts";
@@ -47,7 +47,7 @@ export function toDeletionInput(runs: readonly DeletedRun[], workspace: string, 
   return { ...ownArrival(workspace), kind: "change", change: "delete", author, body };
 }
 
-/** The runs that an input deletes; null when it is something else. */
+/** The runs that an input deletes; null when it is not a deletion. */
 export function deletedBy(input: Input): readonly DeletedRun[] | null {
   return input.kind === changeInputs.kind && (input as ChangeInput).change === "delete" ? decodeDeletion(input) : null;
 }
@@ -56,7 +56,7 @@ function decodeDeletion({ body }: Input): readonly DeletedRun[] {
   return (JSON.parse(new TextDecoder().decode(body)) as { runs: DeletedRun[] }).runs;
 }
 
-/** Groups under a newer version that says when they were deleted, and the audit's line. */
+/** A newer version of each group that says when it was deleted, and a line of the audit log. */
 function toDeletionRows(input: ChangeInput): StateChange[] {
   const { workspace, receivedNs, author } = input;
   const gone = { session_id: "", root_kind: "", rank: 0, pipeline_id: null, deployment_id: null, model_id: null };

@@ -1,10 +1,10 @@
 // 32 bits of a row's content. Two records with one identity are the same record when these agree; the
 // columns are hashed rather than the text, so that blanks and the order of keys do not matter.
-// Hashes are stored, and a record that is sent again after an upgrade has to hash as it did before. So they have one version
-// forever: which columns count as content is fixed for each table and kept by tests. A column that is added later is no
-// part of it, and what it is read from goes on counting as it was sent, in `extra` for instance.
+// Hashes are stored, and a record that is sent again after an upgrade must hash as it did before. So the hash never changes:
+// which columns count as content is fixed for each table and checked by tests. A column that is added later does not count;
+// what it is read from still counts as it was sent, for example in `extra`.
 //
-// A whole batch is hashed column by column: each loop then sees one kind of column and runs at its speed.
+// A whole batch is hashed column by column, so that each loop sees one kind of column and runs fast.
 
 import { ArrayColumn, DictColumn, Float64Column, Int64Column, NullableColumn, StringColumn } from "#base/columns.ts";
 import type { AnyColumn } from "#model/tables.ts";
@@ -13,8 +13,8 @@ const prime = 0x01000193;
 const offset = 0x811c9dc5;
 
 /**
- * One hash a row, never 0: 0 stands for "not known" where a hash is stored. A step for each column, and more for one with
- * much text.
+ * One hash per row, never 0: where hashes are stored, 0 stands for "not known". One step per column, and more for a column
+ * with much text.
  */
 export function* hashRows(columns: readonly AnyColumn[], count: number): Generator<void, Uint32Array> {
   const cells = new Int32Array(count);

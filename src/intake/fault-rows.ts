@@ -1,4 +1,4 @@
-// Faults as rows: everything that could not be understood is kept with its bytes, its reason and its place.
+// Faults as rows: whatever could not be understood is kept with its bytes, its reason and its place.
 
 import { createHash } from "node:crypto";
 import type { AnyTablePart } from "#model/batch.ts";
@@ -8,7 +8,7 @@ import { createRows, type Rows } from "#model/tables.ts";
 import type { ArrivedAt } from "./input.ts";
 import type { RecentIds } from "./recent-ids.ts";
 
-/** A fault and the group it stands with; '' when that is not known. */
+/** A fault and the group it belongs to; '' when that is not known. */
 export interface PlacedFault {
   readonly fault: Fault;
   readonly groupKey: GroupName;
@@ -18,7 +18,7 @@ export interface PlacedFault {
 
 type FaultArrival = Pick<ArrivedAt, "workspace" | "transport" | "receivedNs" | "position">;
 
-/** Faults keep at most this much of their bytes; the length of the rest stands in the detail. */
+/** A fault keeps at most this much of its bytes; its detail then says how many there were. */
 const rawBytesMax = 1024 * 1024;
 
 /** SHA-256 of (code, raw, place): the same fault found again is the same row. */
@@ -27,7 +27,7 @@ export function faultId(fault: Fault): string {
   return hash.update(fault.raw).digest("hex").slice(0, 32);
 }
 
-/** Without those that are known already, if that is to be looked at: a fault that is sent again is stored once. */
+/** With `known`, faults that are in it are left out and the others added, so that a fault that is sent again is stored once. */
 export function toFaultParts(
   faults: readonly PlacedFault[],
   protocol: string,

@@ -1,7 +1,7 @@
-// Small inputs that became durable together, as one batch. A batch of a span or two costs the writer, the live hub and
-// every listener fifty times what its rows do, and so does the memory of a set of columns for each. So what a sync of the
-// journal brings goes onto one set of columns, before anybody behind intake is told. Each input keeps its place in its
-// rows (`jpos`), its counts and its answer: what one is told does not depend on who came with it.
+// Gathers small inputs that became durable together into one batch. For a batch of a span or two, the writer, the live hub and
+// every listener cost fifty times what the rows do, and so does the memory of its own columns. So the inputs of one sync
+// of the journal share one set of columns before they are passed on. Each input keeps its place in its rows (`jpos`), its
+// counts and its answer: its sender is told the same, whatever else came with it.
 
 import { appendRows } from "#model/append-rows.ts";
 import type { AnyTablePart, Batch } from "#model/batch.ts";
@@ -16,14 +16,14 @@ import { refusedInputs } from "./refused.ts";
 export interface AppliedInput {
   /** The last journal record in it. */
   readonly position: number;
-  /** The last of them, where several of one kind and workspace go together. */
+  /** The last of the inputs, which are all of one kind and workspace. */
   readonly input: Input;
   /** Of all of them. */
   readonly applied: Applied;
   readonly batch: Batch;
 }
 
-/** An input that was applied. `tell` is called when everybody behind intake has heard of it. */
+/** An input that was applied. `tell` is called when it has been passed on. */
 export interface GatheredInput {
   readonly position: number;
   readonly input: Input;
@@ -42,14 +42,14 @@ interface Open {
   duplicates: number;
 }
 
-/** To copy the rows of a larger input costs more than it saves. */
+/** Copying the rows of a larger input costs more than it saves. */
 const smallRowsMax = 128;
-/** Whoever came first does not wait for more than this. */
+/** The first input does not wait for more than this many. */
 const membersMax = 256;
 
 export interface GatheringHooks {
   onApplied(applied: AppliedInput): void;
-  /** What was applied could not be told: a bug of ours. */
+  /** What was applied could not be passed on: a bug. */
   onFatal(cause: unknown): void;
 }
 
@@ -79,7 +79,7 @@ export class Gathering {
     open.duplicates += duplicates;
   }
 
-  /** Tells what was gathered. */
+  /** Passes on what was gathered. */
   flush(): void {
     const { open } = this;
     if (open === null) return;
@@ -104,7 +104,7 @@ export class Gathering {
       duplicates,
     };
     if (!mayShare(member)) this.flush();
-    // All inputs of a sync are applied before this comes: their turns stand in the queue already.
+    // All inputs of the sync are applied before this runs: their microtasks are queued already.
     else queueMicrotask(() => this.flushLater());
   }
 
@@ -149,5 +149,5 @@ function toBatch(first: number, position: number, { parts, state }: Applied): Ba
   return { first, position, parts, state, bytes };
 }
 
-/** Roughly what a change of the small state takes. */
+/** Roughly how much memory a change of the small tables takes. */
 const stateBytes = 400;

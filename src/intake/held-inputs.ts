@@ -1,5 +1,5 @@
-// Inputs that are durable and wait for their turn to be applied. So much of them is held in memory as it was decoded; of the
-// rest only the promise of an answer is, and they are read back from the journal.
+// Inputs that are durable and wait to be applied. Up to a limit they are held decoded in memory. Of the rest only the means to
+// answer is held, and they are read back from the journal.
 
 import type { Input } from "./input.ts";
 import type { Decoded } from "./input-kind.ts";
@@ -17,13 +17,13 @@ export interface Entry extends Waiting {
   readonly decoded: Decoded;
 }
 
-/** Of input bytes. */
+/** The limit, in bytes of input. */
 const heldBytesMax = 16 * 1024 * 1024;
 
 export class HeldInputs {
   bytes = 0;
   private readonly entries = new Map<number, Entry>();
-  /** Answers to inputs that will be read back from the journal. */
+  /** For inputs that will be read back from the journal. */
   private readonly unanswered = new Map<number, Pick<Entry, "settle" | "delays">>();
 
   has(position: number): boolean {
@@ -33,7 +33,7 @@ export class HeldInputs {
   hold(entry: Entry): void {
     const size = entry.input.body.length;
     if (this.bytes + size > heldBytesMax && this.entries.size > 0) {
-      // Only that: whatever it names would stay in memory until the record's turn comes.
+      // Nothing else of the entry, which would otherwise stay in memory until then.
       this.unanswered.set(entry.position, { settle: entry.settle, delays: entry.delays });
       return;
     }

@@ -2,8 +2,8 @@
 // Open addressing over a typed array: 20 bytes a slot and no object per id, where a Map of strings
 // would cost about 120. Ids of clients are hostile, so the hash is seeded per process.
 //
-// The table is larger than any cache and its slots are met at random, so that waiting for memory is most of the work:
-// an id and its value stand side by side, and a look takes one such wait.
+// The table is larger than any cache and is accessed at random, so most of the work is waiting for memory. An id and its
+// value are therefore side by side, and a look-up waits once.
 
 import { createHash, randomInt } from "node:crypto";
 
@@ -55,7 +55,7 @@ const valueAt = 4;
 const partBits = 6;
 const partCount = 1 << partBits;
 const firstSlots = 16;
-/** So many share one part: a run has a few lines, and a part of its own for each would take ten times their bytes. */
+/** Up to this many share one part: with several parts, the few lines of a run would take ten times their bytes. */
 const fewMax = 64;
 
 export class IdMap {
@@ -80,7 +80,7 @@ export class IdMap {
     part.put(slot, idWords, 0, value + 1);
   }
 
-  /** The value of the id in `idWords`; when it has none yet it gets `fresh`, and the answer is -1. */
+  /** The value of the id in `idWords`. If it has none yet, it gets `fresh`, and -1 is returned. */
   getOrSet(fresh: number): number {
     const hash = hashOf(idWords, 0);
     const part = this.partOf(hash);
@@ -142,7 +142,7 @@ export class IdWalk {
     this.parts = parts;
   }
 
-  /** Calls `look` with the next ids, each as four words that begin at a place. */
+  /** Calls `look` with each of the next ids: its four words begin at `at`. */
   next(count: number, look: (words: Uint32Array, at: number) => void): void {
     let left = count;
     for (; this.part < this.parts.length; this.part++, this.at = 0) {
@@ -157,7 +157,7 @@ export class IdWalk {
   }
 }
 
-/** The first slots of many parts lie together: memory of its own for each of ten thousand runs costs more than its ids. */
+/** The first slots of many parts share memory: an array for each of ten thousand runs would cost more than its ids. */
 const firstWords = firstSlots * slotWords;
 const slabParts = 128;
 let slab = new Uint32Array(0);
@@ -184,7 +184,7 @@ class Part {
     return this.find(hash, idWords, 0);
   }
 
-  /** Where the slot begins of the id whose four words begin at `from`. Destructuring them would go through an iterator. */
+  /** The slot of the id whose four words begin at `from`. Destructuring the words would go through an iterator. */
   find(hash: number, id: Uint32Array, from: number): number {
     const { slots, mask } = this;
     const a = id[from] as number;

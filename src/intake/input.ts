@@ -1,5 +1,5 @@
-// What the journal holds: every input as it came, with what only the moment of arrival knows. Decoding a
-// record again gives the same rows, whichever process does it and whenever.
+// What the journal holds: every input as it came, with what is only known when it arrives. Decoding a
+// record again gives the same rows in every process, at any time.
 //
 // Byte layout of a record: u8 version · u32 little-endian length of the head · head, JSON in UTF-8 · body. In version 1
 // the body is as it is; in version 2 it is as it was sent, compressed, and `packed` in the head says how.
@@ -16,22 +16,22 @@ export interface PackedBody {
 
 export interface Arrival {
   readonly workspace: string;
-  /** http, tcp, unix, ws, file, run, … : by which way it came. */
+  /** How it came: http, tcp, unix, ws, file, run, … */
   readonly transport: string;
   /** The key or the import folder it came from: one of the ties between Cirron batches of one process. */
   readonly source: string;
   /** The run named by the path, the wrapper or `--run-id`, whatever the records themselves say. */
   readonly runOverride: string | null;
-  /** By import of something that was written earlier, not from a live client. */
+  /** It came by import of something that was written earlier, not from a live client. */
   readonly imported: boolean;
   readonly receivedNs: ServerNs;
-  /** How many faults are kept one by one. A large body makes several records, which share the usual bound. */
+  /** How many faults are kept one by one. The records of a large body share the usual bound. */
   readonly faultsMax?: number;
-  /** The journal record that this one stands for: that could not be applied when its turn came, and was put off. */
+  /** The journal record that this one is a copy of: it could not be applied when its turn came, and was put off. */
   readonly copyOf?: number;
 }
 
-/** Of what the server itself puts into the journal. */
+/** The arrival of what the server itself puts into the journal. */
 export function ownArrival(workspace: string): Arrival {
   return { workspace, transport: "server", source: "", runOverride: null, imported: false, receivedNs: nowNs() };
 }
@@ -41,7 +41,7 @@ export interface ArrivedAt extends Omit<Arrival, "source"> {
   readonly position: number;
 }
 
-/** One journal record. What else a kind of input has stands in the record's head, as its protocol declares it. */
+/** One journal record. Further fields of a kind of input are in the record's head, as its protocol declares them. */
 export interface Input extends Arrival {
   readonly kind: string;
   readonly body: Uint8Array;
@@ -83,7 +83,7 @@ export function decodeInput(record: Uint8Array): Input | null {
   };
 }
 
-/** A body above this is unpacked by another thread. */
+/** A larger body is unpacked by another thread. */
 const unpackedAtOnce = 1024 * 1024;
 
 /** The same; a promise for a record that takes long. */
@@ -98,7 +98,7 @@ export function decodeInputAside(record: Uint8Array): Input | null | Promise<Inp
   }));
 }
 
-/** One buffer takes all of it, with a byte left so that the end is seen: otherwise many small ones are copied into one. */
+/** One buffer for all of it, with a byte to spare so that the end is seen: otherwise many small ones are copied into one. */
 function toChunkSize(bytes: number): number {
   return Math.max(chunkBytesMin, Math.min(bytes + 1, chunkBytesMax));
 }
@@ -111,7 +111,7 @@ const inflated = promisify(inflate);
 interface RecordParts {
   /** Its body is as it was sent. */
   readonly input: Input;
-  /** How that is unpacked; null when it is as it is. */
+  /** How to unpack it; null when it is not packed. */
   readonly packed: { readonly encoding: PackedBody["encoding"]; readonly bytes: number } | null;
 }
 

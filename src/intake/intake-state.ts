@@ -26,9 +26,11 @@ export const defaultIntakeLimits: IntakeLimits = {
   wholeEventsMax: 262_144,
 };
 
-/** How much is dropped: down to the limits, to what is kept while memory is short, to what a quiet server holds, or all. */
+/**
+ * Down to what memory is emptied: the limits, `tight` and `full` while memory is short, `rest` on a quiet server, or nothing.
+ */
 export type ShrinkTo = "limits" | "tight" | "full" | "rest" | "nothing";
-/** Whoever goes on sending names rows of the last seconds, so a server that is short of memory does without others. */
+/** Active senders refer to rows of the last seconds, so a server that is short of memory keeps those and drops the others. */
 const keptShares: Record<ShrinkTo, KeptShares> = {
   limits: { rows: 1, others: 1 },
   tight: { rows: 1, others: 1 / 2 },
@@ -37,7 +39,7 @@ const keptShares: Record<ShrinkTo, KeptShares> = {
   nothing: { rows: 0, others: 0 },
 };
 
-/** What the store says of itself at start, so that what is new costs no question. */
+/** What is read from the store at start, so that new records need not be looked up. */
 export interface StoredOutline extends CirronOutline {
   readonly groupKeys: Iterable<string>;
 }
@@ -50,22 +52,22 @@ export interface IntakeStateOptions {
   readonly limits?: IntakeLimits | undefined;
 }
 
-/** All that a protocol needs to know whose records are known within their groups. */
+/** The part of the state that suffices for protocols whose records are known by their group. */
 export type KnownRecords = Pick<IntakeState, "groups" | "faults">;
 
 export class IntakeState {
   readonly groups: KnownGroups;
   readonly faults = new RecentIds();
   readonly joins = new Joins();
-  /** The protocol that knows its rows beyond their groups. */
+  /** The protocol whose rows are known across groups. */
   readonly cirron: CirronMemory;
   private readonly store: IntakeStore;
   private readonly limits: IntakeLimits;
   private readonly isFresh: boolean;
-  /** Groups whose rows are being removed: what names them waits until they are gone. */
+  /** Groups whose rows are being removed: inputs that name them wait until the rows are gone. */
   readonly leaving: Map<string, Promise<void>>;
   private readonly askedFaults = new WeakSet<object>();
-  /** What is being read of the store, so that an input that was put off does not ask for it once more. */
+  /** Reads of the store that are under way, so that an input that was put off does not start them again. */
   private readonly reading = new Map<string, Promise<void>>();
 
   constructor(
@@ -85,14 +87,14 @@ export class IntakeState {
     return this.groups.runOf(groupKey) ?? this.cirron.runOf(groupKey);
   }
 
-  /** As above, with what people joined. */
+  /** The same, after joins made by people. */
   joinedRunOf(groupKey: GroupName): string | undefined {
     const runId = this.runOf(groupKey);
     if (runId === undefined || this.joins.isEmpty) return runId;
     return this.joins.runOf(parseGroupKey(groupKey).workspace, runId);
   }
 
-  /** The groups that runs have now, by what the store says of them and by what is not stored yet. */
+  /** The groups that runs have now, stored or not stored yet. */
   groupsNow(workspace: string, stored: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
     const groups = new Map<string, Set<string>>();
     for (const [runId, keys] of stored)
@@ -131,7 +133,7 @@ export class IntakeState {
     return windows.size === 0 ? null : this.loadEvents(windows);
   }
 
-  /** Reads which of an input's faults are stored, once for each `decoded`; null when memory can tell. */
+  /** Reads which of an input's faults are stored, once per `decoded`; null when memory knows. */
   prepareFaults(workspace: string, decoded: object, faults: readonly PlacedFault[]): Promise<void> | null {
     if (this.isWhole || faults.length === 0 || this.askedFaults.has(decoded)) return null;
     const missing = faults.flatMap(({ fault, groupKey }) => {
@@ -141,7 +143,7 @@ export class IntakeState {
     return missing.length === 0 ? null : this.loadFaults(workspace, decoded, missing);
   }
 
-  /** Lets go of what is beyond the limits, of what is stored: `storedPosition` is the last journal record that is. */
+  /** Drops what is beyond the limits and stored: `storedPosition` is the last journal record that is stored. */
   shrink(storedPosition: number, appliedPosition: number, nowNs: ServerNs, to: ShrinkTo = "limits"): void {
     const shares = keptShares[to];
     this.groups.shrink(this.limits.groupBytesMax * shares.others, storedPosition);

@@ -1,4 +1,4 @@
-// What intake asks of the store. Every answer waits for a store that is away: what cannot be looked up yet is not
+// What intake asks of the store. While the store is away, every answer waits: a record that cannot be looked up yet is not
 // applied, and stays in the journal.
 
 import type { GroupKey } from "#model/group-key.ts";
@@ -19,7 +19,7 @@ export interface IntakeStore extends CirronStore {
   readKnownGroup(
     groupKey: GroupKey,
   ): Promise<{ readonly row: StateRow<"groups"> | null; readonly loading: LoadingGroup }>;
-  /** Tells the group all its numbered events within the window. */
+  /** Gives the group all its numbered events within the window. */
   readEvents(groupKey: GroupKey, window: TimeWindow, returning: LoadingGroup): Promise<void>;
   /** Of these faults, the ids of those that are stored. */
   findFaults(workspace: string, faults: readonly FaultName[]): Promise<readonly string[]>;

@@ -1,5 +1,5 @@
-// The runs that people joined to others, as far as what is live has to be told under the right run. What is stored is
-// never touched by a join: answers find it by `store/joined-groups.ts`. They are few, made by hand, so all are known.
+// The runs that people joined to others, so that live events are published under the right run. A join never touches stored
+// rows: answers apply it in `store/joined-groups.ts`. Joins are few and made by hand, so all are in memory.
 
 import type { ServerNs } from "#base/clock.ts";
 import type { RunId, Workspace } from "#model/names.ts";
@@ -8,7 +8,7 @@ import type { StateChange, StateRow } from "#model/state-tables.ts";
 export type JoinRow = StateRow<"joins">;
 
 export class Joins {
-  /** By `<workspace>/<run>`; only those that hold. */
+  /** By `<workspace>/<run>`; only those in force. */
   private readonly joined = new Map<string, JoinRow>();
 
   get isEmpty(): boolean {
@@ -28,7 +28,7 @@ export class Joins {
     else this.joined.set(key, row);
   }
 
-  /** All that hold, in place of those that were known: another collector may have changed them. */
+  /** Replaces all that are known: another collector may have changed them. */
   replace(rows: readonly JoinRow[]): void {
     this.joined.clear();
     for (const row of rows) this.note(row);
@@ -40,8 +40,8 @@ export class Joins {
   }
 
   /**
-   * A run goes on under another id, because what came late says who it is: what it was joined to follows, and what was
-   * joined to it as well when nothing is left under its old id.
+   * A run goes on under another id, because a late record says who it is. Its own join follows it. Runs that were joined to it
+   * follow too, if nothing is left under its old id.
    */
   follow(workspace: Workspace, before: string, now: string, isWhole: boolean, nowNs: ServerNs): StateChange[] {
     const mine = this.joined.get(`${workspace}/${before}`);
@@ -56,7 +56,7 @@ export class Joins {
     });
   }
 
-  /** What undoes the joins to a run, when it is deleted. */
+  /** Rows that undo the joins to a run, when it is deleted. */
   toParted(workspace: Workspace, runId: RunId, nowNs: ServerNs): StateChange[] {
     return this.partsOf(workspace, runId).map((row) => ({
       table: "joins",

@@ -1,9 +1,9 @@
 // Groups whose records are known within the group: which run each belongs to, and which of its records came.
 //
-// The longest silent groups are dropped when memory is short, and come back from the store before the next of their
-// records is applied. A filter over all keys tells a group that the store may have from one that is new, so that a new run
-// costs no question. Of a group with very many events only the newest are in memory; where the others lie is known, and
-// they come back when an event falls among them (away-events.ts).
+// When memory is short, the groups that were silent longest are dropped; they are read back from the store before their next
+// record is applied. A filter over all keys tells new groups from those that the store may have, so that a new run need not be
+// looked up. Of a group with very many events only the newest are in memory. The ranges of the others are known, and they are
+// read back when an event falls into one (away-events.ts).
 
 import assert from "node:assert/strict";
 import type { ServerNs } from "#base/clock.ts";
@@ -18,7 +18,7 @@ import { SeqSet, unknownContent } from "./seq-set.ts";
 
 export interface GroupCause {
   readonly workspace: string;
-  /** What the group's row is called; a protocol may have several kinds of groups. */
+  /** The `protocol` of the group's row; a protocol may have several kinds of groups. */
   readonly protocol: string;
   /** The id the records carry. */
   readonly ownId: string;
@@ -33,7 +33,7 @@ interface KnownGroup {
   row: { readonly runId: string; readonly imported: boolean; readonly version: bigint } | null;
   /** Events by worker. */
   readonly workers: SparseMap<string, SeqSet>;
-  /** Of some workers' events only the place is known. */
+  /** Of some workers' events only the range is known. */
   hasAway: boolean;
   /** Lines by their digests. */
   lines: IdMap | null;
@@ -45,7 +45,7 @@ function emptyGroup(position: number): KnownGroup {
   return { row: null, workers: new SparseMap(), hasAway: false, lines: null, position };
 }
 
-/** A group while what the store holds of it is read: one that nobody sees yet, or one whose events come back. */
+/** A group while it is read from the store: one that nobody sees yet, or one whose events are read back. */
 export class LoadingGroup {
   readonly group: KnownGroup;
 
@@ -53,7 +53,7 @@ export class LoadingGroup {
     this.group = group;
   }
 
-  /** Sequence number and time in words of 32 bits: a run has millions of events, and a bigint of each would be most of the work. */
+  /** Sequence number and time in words of 32 bits: a run has millions of events, and making bigints would be most of the work. */
   event(worker: string, seqLow: number, seqHigh: number, tsLow: number, tsHigh: number): void {
     setOf(this.group, worker).add(seqLow, seqHigh, tsLow, tsHigh, unknownContent);
   }
@@ -64,26 +64,26 @@ export class LoadingGroup {
     this.group.hasAway = true;
   }
 
-  /** Every event within the window was told. */
+  /** Every event within the window was given. */
   cameBack(window: TimeWindow): void {
     for (const { away } of this.group.workers.values()) away.comeBack(window);
     this.group.hasAway = [...this.group.workers.values()].some(({ away }) => !away.isEmpty);
   }
 
-  /** The line in `idWords`, with what is kept of its content. */
+  /** The line whose identity is in `idWords`, with the kept hash of its content. */
   line(content = 0): void {
     linesOf(this.group).set(content);
   }
 }
 
-/** Roughly what a group takes beside its identities. */
+/** Roughly how much memory a group takes besides its identities. */
 const groupBytes = 600;
-/** Full memory is emptied to this share of its limit: sorting what is there for every few rows would be most of the work. */
+/** Full memory is emptied to this share of its limit: sorting the groups for every few rows would be most of the work. */
 const keptShare = 7 / 8;
 
 export class KnownGroups {
   private known = new Map<string, KnownGroup>();
-  /** A fleet brings thousands of runs at once, and each that is taken for a stored one is a question to the store. */
+  /** Of keys that may be stored. A fleet starts thousands of runs at once, and each false hit would be a question to the store. */
   private readonly filter = new TextFilter();
   /** Every stored key is in the filter. */
   private isWarm: boolean;
@@ -125,7 +125,7 @@ export class KnownGroups {
     return this.known.keys();
   }
 
-  /** The events of a group's worker, to be kept for the length of one journal record. */
+  /** The events of a group's worker. The result is valid during one journal record. */
   eventsOf(groupKey: GroupKey, worker: string, position: number): SeqSet {
     const events = setOf(this.touch(groupKey, position), worker);
     events.position = position;
@@ -137,18 +137,18 @@ export class KnownGroups {
     return this.known.get(groupKey)?.hasAway ?? false;
   }
 
-  /** The events of a group's worker of which only the place is known. */
+  /** The ranges of a worker's events that memory has dropped. */
   awayOf(groupKey: GroupKey, worker: string): AwayEvents | undefined {
     return this.known.get(groupKey)?.workers.get(worker)?.away;
   }
 
-  /** To take in what comes back; undefined when the group was dropped meanwhile. */
+  /** Takes in events that are read back; undefined when the group was dropped meanwhile. */
   returning(groupKey: GroupKey): LoadingGroup | undefined {
     const group = this.known.get(groupKey);
     return group && new LoadingGroup(group);
   }
 
-  /** The lines of a group, likewise. */
+  /** The lines of a group. The result is valid during one journal record. */
   linesOf(groupKey: GroupKey, position: number): IdMap {
     return linesOf(this.touch(groupKey, position));
   }
@@ -157,10 +157,10 @@ export class KnownGroups {
   note(groupKey: GroupKey, cause: GroupCause, position: number): StateChange[] {
     const group = this.touch(groupKey, position);
     const before = group.row;
-    // A named run wins over the records' own id and, of two names, the smaller: no order of arrival matters.
+    // A named run wins over the records' own id; of two names the smaller wins. So the order of arrival does not matter.
     const runId = pickRun(before?.runId, cause);
     if (before !== null && before.runId === runId && before.imported === (before.imported && cause.imported)) return [];
-    // One live arrival makes the group live: only what came by import alone counts as imported.
+    // One live arrival makes the group live: it counts as imported only if all of it was.
     const imported = (before?.imported ?? true) && cause.imported;
     const version = laterVersion(before?.version, cause.receivedNs);
     group.row = { runId, imported, version };
@@ -175,8 +175,8 @@ export class KnownGroups {
   }
 
   /**
-   * What the store says of a group after another collector wrote it. Both collectors choose as if all arrivals had come
-   * to one of them; returned is the row that should stand there instead, if any.
+   * Takes over what another collector wrote about a group. Both collectors choose as if all arrivals had come to one of them.
+   * Returns the row that should replace the stored one, if any.
    */
   merge(row: StateRow<"groups">, nowNs: ServerNs): StateChange[] {
     this.filter.add(row.group_key);
@@ -198,8 +198,8 @@ export class KnownGroups {
   }
 
   /**
-   * Lets go of the groups that were longest untouched until the rest fits, and of the oldest events of one that is too
-   * large by itself. Only what is in the store goes: `storedPosition` is the last journal record that is.
+   * Drops the groups that were untouched longest until the rest fits, and the oldest events of a group that is too large by
+   * itself. Only what is in the store is dropped: `storedPosition` is the last journal record that is stored.
    */
   shrink(bytesMax: number, storedPosition: number): number {
     let size = this.filter.byteSize;
@@ -229,7 +229,7 @@ export class KnownGroups {
   }
 
   private make(groupKey: GroupKey, position: number): KnownGroup {
-    // Started over, it would take stored records for new ones and store them twice.
+    // An empty group in its place would take stored records for new ones and store them twice.
     assert(!this.isMissing(groupKey), "the group was not read before its records are applied");
     const group = emptyGroup(position);
     this.known.set(groupKey, group);
@@ -247,7 +247,7 @@ function setOf({ workers }: KnownGroup, worker: string): SeqSet {
   return set;
 }
 
-/** Keeps the newest of a group's events; returned are the bytes that others can have. */
+/** Drops the oldest of a group's events. Returns how many bytes that freed. */
 function letGoOldest(group: KnownGroup, bytes: number, storedPosition: number): number {
   const parts = [...group.workers.values()].flatMap((events) => [...events.settledParts(storedPosition)]);
   parts.sort((a, b) => a.position - b.position);
@@ -272,7 +272,7 @@ function sizeOf({ workers, lines }: KnownGroup): number {
   return sum;
 }
 
-/** A row that is written later wins, whatever the clocks say. */
+/** A row that is written later must win, whatever the clocks say. */
 function laterVersion(before: bigint | undefined, nowNs: ServerNs): bigint {
   return before !== undefined && before >= nowNs ? before + 1n : nowNs;
 }

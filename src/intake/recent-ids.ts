@@ -10,7 +10,7 @@ export class RecentIds {
   private current = new IdMap();
   private previous = new IdMap();
 
-  /** Nothing was ever let go. */
+  /** Nothing was ever dropped. */
   isWhole = true;
 
   /** Whether it came lately. */
@@ -19,7 +19,7 @@ export class RecentIds {
     return this.current.get() >= 0 || this.previous.get() >= 0;
   }
 
-  /** False when it was there. */
+  /** False when it was known already. */
   add(id: string, workspace: string): boolean {
     if (this.has(id, workspace)) return false;
     this.current.set(0);

@@ -1,11 +1,11 @@
-// The identity of a record that is known by a digest of its own: a line, a fault.
+// The identity of a record that is known by a digest: a line, a fault.
 
 import { createHash } from "node:crypto";
 import { idWords } from "./id-map.ts";
 
 const salts = new Map<string, Uint32Array>();
 
-/** Puts the identity of a fault into the scratch that an IdMap reads; one in two workspaces is two records. */
+/** Puts the identity of a fault into `idWords`. The same fault in two workspaces is two records. */
 export function loadIdentity(digest: Uint8Array, workspace: string): void {
   const salt = workspaceSalt(workspace);
   for (let word = 0, at = 0; word < 4; word++) {

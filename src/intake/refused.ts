@@ -14,7 +14,7 @@ export interface RefusedInput extends Input {
   readonly detail: string;
   /** JSON of the FaultPlace. */
   readonly place: string;
-  /** Of a fault that was kept elsewhere before: its identity there and the rows it stands with. */
+  /** Of a fault that was kept elsewhere before: its identity there and the group it belongs to. */
   readonly faultId?: string;
   readonly groupKey?: string;
 }

@@ -1,5 +1,5 @@
-// Records that are read back from the journal, each with its input. At a start there are many, and memory is empty: so a few
-// hundred are read ahead, and the store is asked at once what all of them need. What it was not asked, each asks for itself
+// Records that are read back from the journal, each with its input. At a start there are many, and memory is empty. So a few
+// hundred are read ahead, and the store is asked for what all of them need together. Whatever else a record needs, it asks for
 // when its turn comes.
 
 import { decodeInputAside, type Input } from "./input.ts";
@@ -14,7 +14,7 @@ export interface Replayed {
   decode(): Decoded | Promise<Decoded>;
 }
 
-/** What is read ahead is held decoded. */
+/** Records that are read ahead are held decoded, so their number and size are limited. */
 const recordsMax = 256;
 const bytesMax = 4 * 1024 * 1024;
 
@@ -52,12 +52,12 @@ async function foresee(applier: Applier, ahead: readonly Replayed[]): Promise<Re
     decoded.push(one === null ? replayed : { ...replayed, decode: () => one.decoded });
     if (one !== null) foreseen.push(one);
   }
-  // A store that cannot tell, or a bug of ours, is met again by the record that it belongs to.
+  // A record that could not be looked up, be it an outage or a bug, is looked up again when its turn comes.
   if (foreseen.length > 0) await applier.foresee?.(foreseen).catch(() => undefined);
   return decoded;
 }
 
-/** Null for one that cannot be decoded: whoever applies it finds out why. */
+/** Null for a record that cannot be decoded: the reason shows when it is applied. */
 async function decodeAhead({ input, decode }: Replayed): Promise<{ input: Input; decoded: Decoded } | null> {
   if (input === null) return null;
   try {

@@ -1,11 +1,11 @@
 // The identities (seq, ts) of one worker's events: an exact set, with 32 bits of each event's content.
 //
-// Events come nearly in order, so a run of neighbouring sequence numbers is indexed by seq: 12 bytes an event and no
-// hashing. A restarted run opens another beside it; what fits none (sequence numbers far apart, or beyond 2^53) goes to
-// hash maps. Late events fill the places they left open.
+// Events come nearly in order, so a run of neighbouring sequence numbers is indexed by seq: 12 bytes per event and no
+// hashing. After a restart of the worker another run is opened beside it; what fits no run (sequence numbers far apart, or
+// beyond 2^53) goes into hash maps. Late events fill the gaps they left.
 //
-// A long run's older events are dropped piece by piece once they are stored. Of these only the place is kept: see
-// away-events.ts. Whoever adds an event that lies there brings them back first.
+// A long run's older events are dropped piece by piece once they are stored, and only their ranges are kept: see
+// away-events.ts. Before an event in such a range is added, the range must be read back.
 
 import { wordPool } from "#base/array-pool.ts";
 import { IdMap, idWords } from "#intake/id-map.ts";
@@ -14,25 +14,25 @@ import { AwayEvents, type AwayPart, isInside, unite } from "./away-events.ts";
 /** The content of an event that was loaded from the store is not known. */
 export const unknownContent = 1;
 
-/** Beyond the end of a run of numbers, a number this close still joins it. */
+/** A number this far beyond the end of a run still joins it. */
 const gapMax = 1024;
 const runsMax = 32;
 const two32 = 4294967296;
 
-/** Pieces are of one size, so that the memory of a run that is dropped is just what the next one needs. */
+/** Pieces have one size, so that the memory of a dropped piece fits the next one. */
 const pieceBits = 12;
 const pieceLength = 2 ** pieceBits;
 const pieceLengthMin = 16;
-/** This many that fit no run are dropped together. */
+/** Strays, which fit no run, are dropped in sets of this many. */
 const strayMax = 65_536;
 
-/** What an id that is not in a map has for its value. */
+/** The value of an id that is not in a map. */
 const notThere = -1;
 
 interface Piece {
   /** Low and high word of each event's time. */
   times: Uint32Array;
-  /** 0: no event here. Shorter than a whole piece as long as a worker has sent little. */
+  /** 0: no event here. Shorter than a whole piece while a worker has sent little. */
   contents: Uint32Array;
   /** The last journal record that added to it. */
   position: number;
@@ -41,7 +41,7 @@ interface Piece {
 interface SeqRun {
   readonly first: number;
   length: number;
-  /** Undefined: let go, or never filled. */
+  /** Undefined: dropped, or never filled. */
   readonly pieces: (Piece | undefined)[];
 }
 
@@ -52,7 +52,7 @@ interface Strays {
   position: number;
 }
 
-/** A part of a set that can be let go. */
+/** A part of a set that can be dropped. */
 export interface SetPart {
   readonly position: number;
   readonly bytes: number;
@@ -76,7 +76,7 @@ export class SeqSet {
     return sum;
   }
 
-  /** Leaves its memory to others; the set is empty afterwards. */
+  /** Returns its memory to the pool; the set is empty afterwards. */
   release(): void {
     for (const { pieces } of this.runs) for (const piece of pieces) if (piece !== undefined) giveBack(piece);
     this.runs = [];
@@ -84,7 +84,7 @@ export class SeqSet {
     this.size = 0;
   }
 
-  /** The parts whose events are all in the store, but for those where the next event is likely to go. */
+  /** The parts whose events are all in the store, except those that the next event is likely to join. */
   *settledParts(storedPosition: number): Generator<SetPart> {
     for (const { first, pieces } of this.runs) {
       for (const [index, piece] of pieces.entries()) {
@@ -167,7 +167,7 @@ export class SeqSet {
   }
 }
 
-/** A signed number of 64 bits as near as a double comes to it. */
+/** The double nearest to a signed 64-bit integer. */
 export function toDouble(low: number, high: number): number {
   return (high | 0) * two32 + low;
 }

@@ -3,14 +3,14 @@
 // must not be known, or its retry would be taken for a duplicate and lost.
 //
 // When the writer has no room, inputs are still accepted: they wait in the journal, not in memory, and the
-// sequencer reads them from there once there is room. Starting after a crash is the same thing.
+// sequencer reads them from there once there is room. A start after a crash works the same way.
 //
-// An input may need something from the store before it can be applied. If that takes long it is put off: a copy of it is
-// appended to the journal, and those behind it go on. After a crash the copy counts only if the store has got past the
-// record it stands for; else that record is read again itself.
+// An input may need something from the store before it can be applied. If that takes long, the input is put off: a copy of it
+// is appended to the journal, and those behind it go on. After a crash the copy counts only if the store has got past the
+// original; otherwise the original is read again.
 //
-// A record that cannot be applied stops nobody: what the collector says in its place is applied instead, or the record is
-// tried again, once the state that it may have half changed is right.
+// A record that cannot be applied stops nobody: the collector gives something to apply in its place, or has it tried again
+// once the state, which it may have half changed, is right.
 
 import assert from "node:assert/strict";
 import { nextTurn, RoundShare, Turn } from "#base/turns.ts";
@@ -44,12 +44,12 @@ export interface Applier {
   decode(input: Input): Decoded;
   /** The same for a record that is read back from the journal; a promise for one that takes long. */
   decodeAgain(position: number, input: Input): Decoded | Promise<Decoded>;
-  /** May first have to look up identities in the store; null when it need not. */
+  /** Looks up what is needed in the store; null when that is nothing. */
   prepare(input: Input, decoded: Decoded): Promise<void> | null;
-  /** Looks up at once what several inputs need that are applied next. */
+  /** Looks up, in one go, what the next inputs need. */
   foresee?(entries: readonly { readonly input: Input; readonly decoded: Decoded }[]): Promise<void>;
   apply(position: number, input: Input, decoded: Decoded): Applied;
-  /** Applies what takes long while others have their turns; nothing else is applied meanwhile. */
+  /** Applies an input that takes long, in turns with other work; nothing else is applied meanwhile. */
   applyInTurns(position: number, input: Input, decoded: Decoded): Promise<Applied>;
 }
 
@@ -73,8 +73,8 @@ export interface FailedInput {
 export interface SequencerHooks {
   onApplied(applied: AppliedInput): void;
   /**
-   * Puts the state right and resolves with what is applied in the record's place, or with null when the record itself is to
-   * be tried again. Rejects when nothing can be done here.
+   * Puts the state right and resolves with what is applied in place of the record, or with null when the record is to be tried
+   * again. Rejects when nothing can be done here.
    */
   onFailed(failed: FailedInput): Promise<Applied | null>;
   onFatal(cause: unknown): void;
@@ -85,7 +85,7 @@ export class Sequencer {
   private readonly sink: BatchSink;
   private readonly applier: Applier;
   private readonly hooks: SequencerHooks;
-  /** What was applied and is about to be told. */
+  /** What was applied and is about to be passed on. */
   private readonly gathering: Gathering;
   /** The last position that was applied. */
   private applied: number;
@@ -96,11 +96,11 @@ export class Sequencer {
   /** Records up to here were applied before this process. */
   private readonly startedAt: number;
   private readonly held = new HeldInputs();
-  /** Of inputs that are on their way to the disk. */
+  /** The size of inputs on their way to the disk. */
   private flyingBytes = 0;
-  /** What is applied as it becomes durable; the rest of a large group waits for its turn. */
+  /** Limits how much is applied as soon as it is durable; the rest of a large group waits for its turn. */
   private readonly share = new RoundShare();
-  /** Copies that this process made and has not applied. */
+  /** Positions of copies that this process made and has not applied yet. */
   private readonly copies = new Set<number>();
   private catchingUp: Promise<void> | null = null;
   private readonly waits = new Waits();
@@ -134,7 +134,7 @@ export class Sequencer {
     return { applied: this.applied, durable: this.durable };
   }
 
-  /** Of bodies that wait here decoded. Those that wait for the store to take rows need not be: the journal has them. */
+  /** The size of bodies that wait here decoded. While the store takes no rows they do not count: the journal has them. */
   get backlogBytes(): number {
     return this.flyingBytes + (this.sink.hasRoom() ? this.held.bytes : 0);
   }
@@ -143,12 +143,12 @@ export class Sequencer {
   async recover(): Promise<void> {
     const until = this.durable;
     this.aheadTo = until;
-    // What was submitted meanwhile may have begun it.
+    // A submitted input may have started it.
     while (this.applied < until) await (this.catchingUp ?? this.startCatchUp());
     this.aheadTo = 0;
   }
 
-  /** `given` is what the applier made of the input when the caller has looked at it before. */
+  /** `given` is the decoded input, if the caller has decoded it already. */
   submit(input: Input, given?: Decoded): Submitted {
     const appended = this.log.append(encodeInput(input));
     if (appended === "memory_full" || appended === "disk_full") return appended;
@@ -178,7 +178,7 @@ export class Sequencer {
     while (this.applied < this.durable) await (this.catchingUp ?? this.startCatchUp());
   }
 
-  /** Resolves when all that is durable now had its turn, however much comes meanwhile. What was put off may still wait. */
+  /** Resolves when all that is durable now has had its turn, however much comes meanwhile. What was put off may still wait. */
   async hadTurn(): Promise<void> {
     const until = this.durable;
     while (this.applied < until) await Promise.race([this.catchingUp ?? this.startCatchUp(), this.reached(until)]);
@@ -238,12 +238,12 @@ export class Sequencer {
         else await this.replayUntilHeld(turn);
       }
     } finally {
-      // In the same breath as the last look: what arrives after it begins anew.
+      // Nothing can arrive between the last look and this; whatever arrives later starts it again.
       this.catchingUp = null;
     }
   }
 
-  /** Those that need not wait go one after the other, and are told together. */
+  /** Applies held inputs one after the other; those that need not wait are passed on together. */
   private async applyHeld(turn: Turn): Promise<void> {
     const takeNext = (): Entry | undefined => this.held.take(this.applied + 1);
     for (let next = takeNext(); next !== undefined; next = turn.isOver ? undefined : takeNext()) {
@@ -280,14 +280,14 @@ export class Sequencer {
     if (this.applied < until) this.passOver(until);
   }
 
-  /** Nothing of it is stored, and the sink hears that too: otherwise a caller that waits for the journal's end would wait forever. */
+  /** Nothing of the record is stored. The sink must hear of it: a caller that waits for the journal's end would wait forever. */
   private passOver(position: number): void {
     this.noteApplied(position);
     this.gathering.flush();
     this.sink.add({ first: position, position, parts: [], state: [], bytes: 0 });
   }
 
-  /** A copy that an earlier process made of a record which this one has read itself. */
+  /** A copy, made by an earlier process, of a record that this process has read itself. */
   private isNeedless(position: number, { copyOf }: Input): boolean {
     return copyOf !== undefined && copyOf > this.startedAt && !this.copies.has(position);
   }
@@ -304,7 +304,7 @@ export class Sequencer {
     }
   }
 
-  /** What it was decoded to may be half used up, so it is decoded again. */
+  /** The failed attempt may have used up some of the decoded input, so it is decoded again. */
   private async mend(entry: Waiting, cause: unknown, tries = 1): Promise<void> {
     const { position, input } = entry;
     this.gathering.flush();
@@ -322,7 +322,7 @@ export class Sequencer {
       const waiting = this.prepare(entry);
       if (waiting === null) {
         await this.applyPrepared(entry);
-        // Passed on alone, so that a subscriber who returns after a crash finds every position where it was.
+        // Passed on alone, so that positions are the same for a subscriber who returns after a crash.
         this.gathering.flush();
         return;
       }
@@ -335,11 +335,11 @@ export class Sequencer {
   /** Appends a copy of an input that has to wait, if others wait for it. */
   private async putOff(entry: Entry): Promise<boolean> {
     const { position, input, decoded, settle, delays } = entry;
-    // Those that wait behind it may all have been put off themselves.
+    // All that wait behind it may have been put off themselves.
     if (this.durable - position <= this.copies.size) return false;
     const appended = this.log.append(encodeInput({ ...input, copyOf: position }));
     if (typeof appended === "string") return false;
-    // A disk that does not take it leaves those behind it waiting, as a journal without room does.
+    // If the disk does not take the copy, those behind it wait, as they do when the journal is full.
     const copy = await appended.catch(() => null);
     if (copy === null) return false;
     this.durable = Math.max(this.durable, copy);

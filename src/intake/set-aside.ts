@@ -1,11 +1,11 @@
-// Records whose application fails. Everything accepted is in the journal and is applied again at every start, so one
-// record that throws, or that takes the process with it, would stop the server for good. It is tried twice, each time with
-// a state of its own, then set aside with its bytes: `set-aside/<position>.record` in the data folder, as a durable file,
-// with the reason beside it. What is applied in its place is a fault that tells of it. Renamed to `<position>.retry` it is
-// submitted again at the next start.
+// Records that cannot be applied. Everything accepted is in the journal and is applied again at every start, so one
+// record that throws, or that kills the process, would stop the server for good. Such a record is tried twice, each time with
+// a fresh state, then set aside with its bytes: `set-aside/<position>.record` in the data folder, as a durable file, with the
+// reason beside it. A fault that says so is applied in its place. Renamed to `<position>.retry`, it is submitted again at the
+// next start.
 //
-// A process that dies cannot say why. So while the journal is replayed, `applying` holds the position that is in hand;
-// a position that is found there again and again is the one that kills.
+// A process that dies cannot say why. So while the journal is replayed, the file `applying` holds the current position; a
+// position that is found there again and again is the one that kills.
 
 import {
   closeSync,
@@ -30,7 +30,7 @@ import type { Applier, FailedInput, InputLog } from "./sequencer.ts";
 
 /** How often a record may fail before it is set aside. */
 export const triesMax = 2;
-/** The beginning of a record that its fault shows; the file has all of it. */
+/** How much of a record its fault shows; the file has all of it. */
 const shownBytesMax = 4096;
 const noteBytes = 96;
 
@@ -93,13 +93,13 @@ export class SetAside {
     ];
   }
 
-  /** The journal; a record that kills is set aside when it is read. */
+  /** Wraps the journal: a record that kills is set aside when it is read. */
   log(log: InputLog): InputLog {
     const read = (from: number): AsyncIterable<{ position: number; payload: Uint8Array }> => this.replay(log, from);
     return { append: (parts) => log.append(parts), replay: read };
   }
 
-  /** The applier; for a record that is set aside only its fault is applied. */
+  /** Wraps the applier: for a record that is set aside, only its fault is applied. */
   applier(applier: Applier): Applier {
     return {
       decode: (input) => applier.decode(input),
@@ -128,7 +128,7 @@ export class SetAside {
     rmSync(this.notePath, { force: true });
   }
 
-  /** The files of what is set aside, or to be tried again, of the records up to a position. */
+  /** The files of records up to a position that are set aside or to be tried again. */
   filesUpTo(position: number): string[] {
     const kinds = ["record", "retry"] as const;
     return kinds.flatMap((kind) =>
@@ -143,12 +143,12 @@ export class SetAside {
     return this.list().map((position) => ({ ...unknownRecord, ...this.readAbout(position), position }));
   }
 
-  /** Hands over every record that was renamed to be tried again; one that was taken is gone from here. */
+  /** Hands over every record that was renamed to be tried again, and removes each when it was taken. */
   async retry(take: (input: Input) => Promise<unknown>): Promise<void> {
     for (const position of listFiles(this.folder, "retry")) await this.handOver(position, "retry", take);
   }
 
-  /** The same for records that are set aside, all or some of them; says how many were. */
+  /** The same for records that are set aside, all or some of them. Returns how many there were. */
   async retryNow(positions: readonly number[] | null, take: (input: Input) => Promise<unknown>): Promise<number> {
     const wanted = this.list().filter((position) => positions === null || positions.includes(position));
     for (const position of wanted) await this.handOver(position, "record", take);
@@ -164,7 +164,7 @@ export class SetAside {
     const record = await readDurable(this.files, path);
     const input = record === undefined ? null : await decodeInputAside(record);
     if (input === null) {
-      this.onTrouble(`The file of the record ${position}, which was set aside, cannot be read; it stays.`, path);
+      this.onTrouble(`The file of record ${position}, which was set aside, cannot be read; it is kept.`, path);
       return;
     }
     await take(input);
@@ -180,13 +180,13 @@ export class SetAside {
     }
   }
 
-  /** Makes the record durable outside the journal, and says what is applied in its place. */
+  /** Makes the record durable outside the journal, and returns what is applied in its place. */
   async put({ position, input, cause, tries }: FailedInput): Promise<Applied> {
     await this.save(position, encodeInput(input), { tries, reason: String(cause) });
     return this.toFault(input, position);
   }
 
-  /** The process ends because of a record, not of the record's own fault as far as it can tell. */
+  /** The process is ending because of this record: counts it as an attempt. */
   blame({ position, cause }: Pick<FailedInput, "position" | "cause">): void {
     const tries = this.suspect.position === position ? this.suspect.tries : 0;
     this.suspect = { position, tries: tries + 1, reason: String(cause) };
@@ -228,14 +228,14 @@ export class SetAside {
   private toFault(input: Input, position: number): Applied {
     const protocol = this.protocolOf(input);
     const reason = this.readAbout(position).reason ?? "";
-    // What the server tells itself, such as keys, is for nobody else to read.
+    // The server's own records hold secrets such as keys, which a fault must not show.
     const raw = protocol === null ? new Uint8Array() : input.body.slice(0, shownBytesMax);
     const place = { file: `set-aside/${position}.record` };
     const fault: Fault = { code: "record_set_aside", detail: `${input.body.length} bytes: ${reason}`, place, raw };
     return keepFault(fault, protocol ?? "", input, position);
   }
 
-  /** Until it is done, or until what it promises is. */
+  /** Records the position until the work, or the promise that it returns, is done. */
   private watch<T>(position: number, work: () => T): T {
     const end = this.begin(position);
     let result: T;
@@ -259,8 +259,8 @@ export class SetAside {
   }
 
   /**
-   * In place and without a sync: a dying process loses nothing of it, and a machine that loses power tries once more. On a
-   * full disk there is none, and the server starts all the same.
+   * In place and without a sync: a dying process loses nothing of it, and after a power failure the record is tried once more.
+   * On a full disk there is no note, and the server starts all the same.
    */
   private writeNote(suspect: Suspect): void {
     if (this.note === null) return;

@@ -13,7 +13,7 @@ import { type AnyColumn, type ColumnType, type FactTable, factTables, type Rows 
 
 type Append = (into: AnyColumn, from: AnyColumn, start: number, end: number) => void;
 
-/** Copies the rows; `dropped` has a 1 for each that is left out. */
+/** Copies the rows, except those for which `dropped` has a 1. */
 export function appendRows<T extends FactTable>(
   table: T,
   into: Rows<T>,

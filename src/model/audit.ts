@@ -1,4 +1,4 @@
-// A line of the audit: who did what to what, with what else is to be known of it.
+// A line of the audit log: who did what to what, and the details.
 
 import { formatExactly } from "#base/json/exact-integers.ts";
 import type { StateChange } from "./state-tables.ts";

@@ -1,5 +1,5 @@
-// The faults of one body, up to a bound. A few compressed kilobytes may unpack to millions of bad records; the first faults
-// tell a person enough, and one more fault counts the rest.
+// The faults of one body, up to a bound. A few compressed kilobytes may unpack to millions of bad records. The first faults
+// tell enough, and one more fault counts the rest.
 
 import type { Fault } from "./fault.ts";
 
@@ -31,7 +31,7 @@ export class FaultList<T> {
     this.leftOut = 0;
   }
 
-  /** All of them; `toRest` says of the first one that was left out that it stands for `count`. */
+  /** All kept faults, and one for those left out: `toRest` makes it from the first of them and their number. */
   toArray(toRest: (first: T, count: number) => T): T[] {
     const { kept, firstLeftOut, leftOut } = this;
     if (leftOut === 0 || firstLeftOut === undefined) return kept;
@@ -39,7 +39,7 @@ export class FaultList<T> {
   }
 }
 
-/** The fault that stands for many; it has the bytes and the place of the first of them. */
+/** A fault that stands for many, with the bytes and the place of the first of them. */
 export function toRestFault({ detail, place, raw }: Fault, count: number): Fault {
   return { code: "faults_left_out", detail: `${count} more were refused, the first because: ${detail}`, place, raw };
 }

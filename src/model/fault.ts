@@ -198,7 +198,7 @@ export interface Fault {
   readonly raw: Uint8Array;
 }
 
-/** Of a text that is not JSON, or none that is read. */
+/** Fault codes for text that is not JSON, or is beyond the limits. */
 export const jsonFaultCodes = {
   syntax: "json_syntax",
   depth: "json_too_deep",

@@ -6,10 +6,10 @@ import type { GroupName } from "./names.ts";
 
 declare const brand: unique symbol;
 
-/** A group key that was built, not any text. */
+/** A group key that was built here, not just any text. */
 export type GroupKey = GroupName & { readonly [brand]: "GroupKey" };
 
-/** Who makes the group. Letters are stored: a new protocol takes a new one, and none is ever used again. */
+/** What makes the group. The letters are stored: a new protocol takes a new one, and none is ever reused. */
 export const groupKinds = {
   artifact: "a",
   cirronBatch: "c",
@@ -34,7 +34,7 @@ export function formatGroupKey(workspace: string, kind: GroupKind, ownId: string
 
 /** How the keys of a workspace begin, or only those of one kind. */
 export function groupPrefix(workspace: string, kind?: GroupKind): string {
-  // Its key would be taken apart into another workspace's.
+  // Parsing its keys would give another workspace.
   if (workspace.includes("/")) throw new Error(`A workspace has no slash: ${JSON.stringify(workspace)}.`);
   return kind === undefined ? `${workspace}/` : `${workspace}/${kind}/`;
 }

@@ -1,5 +1,5 @@
-// Names of OpenTelemetry's conventions that are shown as more than attributes: of calls to language models, and of where
-// a process ran and out of which source. Conventions change their names, so some have several, today's first.
+// Attribute names from OpenTelemetry's conventions that are shown as more than attributes: those of calls to language models,
+// and those that say where a process ran and from which source. Some have changed; the current name comes first.
 
 export const modelCallAttributes = {
   operation: ["gen_ai.operation.name"],
@@ -9,7 +9,7 @@ export const modelCallAttributes = {
   output_tokens: ["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"],
 } as const;
 
-/** Under the names that other clients give the same. */
+/** By the names that other clients use for the same. */
 export const sourceAttributes = {
   git_commit: ["vcs.ref.head.revision", "vcs.repository.ref.revision"],
   git_branch: ["vcs.ref.head.name", "vcs.repository.ref.name"],

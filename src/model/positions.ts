@@ -1,5 +1,5 @@
-// How far a reader has come in the journals of the collectors: `<collector>-<position>`, and with several collectors a
-// list of these with commas between. In the id of a live event the collector that it came from stands first.
+// How far a reader has come in the journals of the collectors: `<collector>-<position>`, or with several collectors a
+// comma-separated list of these. In the id of a live event the collector it came from is first.
 
 export type Positions = ReadonlyMap<string, number>;
 
@@ -7,7 +7,7 @@ export function formatPosition(collector: string, position: number): string {
   return `${collector}-${position}`;
 }
 
-/** Where a row came from: whose journal, the record in it and the row in that. Rows of older releases name no collector. */
+/** Where a row came from: whose journal, which record, which row of it. Rows of older releases name no collector. */
 export interface RowPlace {
   readonly collector: string;
   readonly jpos: string | bigint;
