@@ -40,7 +40,7 @@ function toArrival(
   return { batchId, contentHash, rows, source, runOverride, imported, receivedNs, position };
 }
 
-/** The rows and changes that the outcome leaves of a batch. */
+/** The rows and changes that a batch becomes by its outcome. */
 function* toApplied(
   input: ArrivedBody,
   batch: CirronBatch,
@@ -78,8 +78,8 @@ function* toParts(
 }
 
 /**
- * A conflict is found among rows, not bytes; the whole body is kept so that both contents can be seen, once: a batch
- * may conflict in each of its rows.
+ * A conflict is found among rows, not bytes, so the whole body is kept to show both contents. It is kept once, because every
+ * row of a batch may conflict.
  */
 function toConflicts(found: readonly Fault[], input: ArrivedBody): Fault[] {
   const faults = new FaultList<Fault>();
@@ -93,7 +93,7 @@ function toConflicts(found: readonly Fault[], input: ArrivedBody): Fault[] {
   return faults.toArray(toRestFault);
 }
 
-/** Of a repeat, when and where the first one came stays: by that its rows are found again. */
+/** For a repeat, the time and place of the first batch stay: they are how its rows are found. */
 function ledgerRow(
   input: ArrivedBody,
   batch: CirronBatch,

@@ -1,5 +1,5 @@
-// Parents that spans name and that have not arrived, with how many arrived spans lead up to each. Children come before
-// parents and some parents never come: when one arrives, what led to it leads on to the parent that it names itself.
+// Parents that spans name and that have not arrived, each with the number of arrived spans that lead up to it. Children come
+// before their parents, and some parents never come. When one arrives, what led to it leads on to its own parent.
 
 import type { UnresolvedParent } from "./component.ts";
 
@@ -11,7 +11,7 @@ export class Awaited implements UnresolvedParent {
   /** The generation of rows in which its id is known. */
   generation: number;
   isResolved = false;
-  /** Of one that arrived: where its leads went; null when it has no parent. */
+  /** Once it has arrived: where its leads went; null when it has no parent. */
   into: Awaited | null = null;
 
   constructor(number: number, generation: number, parent: UnresolvedParent) {
@@ -23,7 +23,7 @@ export class Awaited implements UnresolvedParent {
   }
 }
 
-/** Rows name what they lead to by a number; 0 stands for nothing that is awaited. */
+/** Rows refer to what they lead to by a number; 0 stands for nothing. */
 export class AwaitedParents {
   private readonly byNumber = new Map<number, Awaited>();
   private resolvedNumbers: { readonly number: number; readonly generation: number }[] = [];
@@ -35,7 +35,7 @@ export class AwaitedParents {
     return awaited;
   }
 
-  /** What a row with this number leads to today; undefined when that has arrived up to the top. */
+  /** What a row with this number leads to now; undefined when everything up to the top has arrived. */
   rootOf(number: number): Awaited | undefined {
     if (number === 0) return undefined;
     let awaited: Awaited | null | undefined = this.byNumber.get(number);
@@ -46,7 +46,7 @@ export class AwaitedParents {
   /** It arrived; `into` is what its parent leads to. */
   resolve(awaited: Awaited, into: Awaited | undefined, generation: number): void {
     awaited.isResolved = true;
-    // Two spans that name each other as parent would make a circle: the second link is left out.
+    // Two spans that name each other as parent would make a circle, so the second link is left out.
     if (into !== undefined && into !== awaited) {
       awaited.into = into;
       into.leads += awaited.leads;
@@ -59,7 +59,7 @@ export class AwaitedParents {
     this.byNumber.delete(awaited.number);
   }
 
-  /** No row of this generation or an older one is in memory: what arrived by then leads nobody on. */
+  /** No row of this generation or an older one is in memory, so nothing refers to parents that arrived by then. */
   forgetResolved(generation: number): void {
     const gone = this.resolvedNumbers.filter((one) => one.generation <= generation);
     if (gone.length === 0) return;

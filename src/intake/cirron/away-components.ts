@@ -1,18 +1,18 @@
 // Which components are stored and not in memory, and where in time they lie. Grouping looks for components of the same
-// process near in time, so whoever comes near one has the store asked first, once for each process and hour. They are
-// listed by source and process, so that a process that none of them knows costs no question; of the many that were
-// stored long ago only the hours are known.
+// process that are near in time, so the store is asked before a batch near such a component is applied, once for each process
+// and hour. The components are listed by source and process, so that an unknown process costs no question; of the many that
+// were stored long ago only the hours are known.
 
 import type { SenderNs } from "#base/clock.ts";
 import { type Component, isOnlyRootMarks } from "./component.ts";
 import { processKeys } from "./component-set.ts";
 import { hourOf } from "./row-ids.ts";
 
-/** What is near: components of these sources, in this time, that share a process or have none. */
+/** Asks for components of these sources, in this time, that share a process or have none. */
 export interface NearQuestion {
   readonly sources: readonly string[];
   readonly processes: readonly string[];
-  /** Components of any process are meant. */
+  /** Components of any process count. */
   readonly anyProcess: boolean;
   readonly fromNs: SenderNs;
   readonly toNs: SenderNs;
@@ -36,17 +36,17 @@ interface HourRange {
 }
 
 const askedMax = 100_000;
-/** So many sources and processes are listed; then their hours have to do. */
+/** Up to this many pairs of source and process are listed; beyond that only their hours are kept. */
 const listedMax = 100_000;
-/** A component of longer is treated as if it were everywhere. */
+/** A longer component is treated as if it covered all hours. */
 const hoursMax = 24 * 365;
 
 export class AwayComponents {
   /** The hours of components that are not listed; null when any hour may have one. */
   private hours: Set<number> | null;
-  /** Where those lie that are listed, by source and process. */
+  /** The hours of listed components, by source and process. */
   private readonly listed = new Map<string, HourRange>();
-  /** What was asked and is in memory since, by source and process. */
+  /** The hours that were asked for, and whose components are in memory, by source and process. */
   private readonly asked = new Map<string, HourRange>();
 
   constructor(isFresh: boolean) {
@@ -57,7 +57,7 @@ export class AwayComponents {
     return this.hours?.size === 0 && this.listed.size === 0;
   }
 
-  /** What is stored, read at start: components of late, and the hours of the others. */
+  /** What is stored, as read at start: recent components, and the hours of the others. */
   warm(components: Iterable<AwayComponent>, otherHours: Iterable<number>): void {
     this.hours = new Set(otherHours);
     for (const component of components) this.list(component, keysToFind(component));
@@ -70,7 +70,7 @@ export class AwayComponents {
     this.list(component, keys);
   }
 
-  /** What must be asked before the session of a component with these facts can be told; null when nothing. */
+  /** What must be asked before the session of a component with these facts is known; null when nothing. */
   questionFor(facts: Facts, gapNs: bigint): NearQuestion | null {
     if (this.isEmpty || facts.firstNs > facts.lastNs) return null;
     const fromNs = facts.firstNs - gapNs * 6n;
@@ -96,7 +96,7 @@ export class AwayComponents {
     if (this.asked.size > askedMax) this.asked.clear();
     for (const key of keysOf(facts)) {
       const known = this.asked.get(key);
-      // Two times far apart leave a gap between them that nobody asked about.
+      // Ranges far apart are not merged: nobody asked about the gap between them.
       if (known !== undefined && from <= known.to + 1 && to >= known.from - 1)
         this.asked.set(key, { from: Math.min(from, known.from), to: Math.max(to, known.to) });
       else this.asked.set(key, { from, to });
@@ -128,7 +128,7 @@ export class AwayComponents {
 const anyone = "*";
 const noSpans = "";
 
-/** By what a component is found: its processes, by its source alone when it has no spans, and by marks outside every session. */
+/** The keys by which a component is found: its processes, and its source for marks outside every session or when it has no spans. */
 function keysToFind(component: AwayComponent): string[] {
   const alone = [...component.sources].flatMap((source) => [
     `${source}\n${anyone}`,
@@ -137,7 +137,7 @@ function keysToFind(component: AwayComponent): string[] {
   return [...processKeys(component), ...alone];
 }
 
-/** By what its neighbours are looked for. Marks outside every session are looked for by their source alone. */
+/** The keys by which its neighbours are looked for. Marks outside every session are found by their source alone. */
 function keysOf(facts: Facts): string[] {
   const which = isOnlyRootMarks(facts as Component) ? anyone : noSpans;
   return [...processKeys(facts), ...[...facts.sources].map((source) => `${source}\n${which}`)];

@@ -1,11 +1,11 @@
-// What rows say of their component: when they were, and in which processes and threads.
+// What rows say about their component: their times, processes and threads.
 
 import type { Int64Column, StringColumn } from "#base/columns.ts";
 import { atOnce } from "#base/turns.ts";
 import { type Component, noteRowTime } from "./component.ts";
 import type { CirronRows } from "./rows.ts";
 
-/** All rows of a batch. */
+/** Notes the facts of all rows of a batch. */
 export function noteFacts(component: Component, { spans, marks, snapshots }: CirronRows): void {
   atOnce(noteSpans(component, spans, null));
   noteRowTimes(component, { starts: marks.ts_ns, ends: marks.ts_ns, ids: marks.mark_id }, null);
@@ -14,7 +14,7 @@ export function noteFacts(component: Component, { spans, marks, snapshots }: Cir
 
 const pauseRows = 4096;
 
-/** Times, processes and threads. Rows of one process come together, so only a change among them is looked at. */
+/** Notes times, processes and threads. Rows of one process are adjacent, so only changes are looked at. */
 export function* noteSpans(
   component: Component,
   spans: CirronRows["spans"],
@@ -44,10 +44,10 @@ function isEqual({ words }: Int64Column, a: number, b: number): boolean {
   return words[a * 2] === words[b * 2] && words[a * 2 + 1] === words[b * 2 + 1];
 }
 
-// When the rows of a batch begin and end, as facts of their component. Times are compared as the pairs of words
-// that they are; only the two that win become BigInts.
-
-/** Rows with a 1 in `dropped` are left out. */
+/**
+ * Notes when the rows begin and end; those with a 1 in `dropped` are left out. Times are compared as pairs of words; only the
+ * two that win become BigInts.
+ */
 export function noteRowTimes(
   component: Component,
   columns: { readonly starts: Int64Column; readonly ends: Int64Column; readonly ids: StringColumn },
@@ -56,7 +56,7 @@ export function noteRowTimes(
   const { starts, ends, ids } = columns;
   let first = -1;
   let last = -1;
-  // Of rows that begin together the first by name counts; a text is made of those only.
+  // Of rows that begin at the same time the one with the smallest id counts; only those ids become texts.
   let firstId: string | null = null;
   for (let row = 0; row < ids.length; row++) {
     if (dropped !== null && dropped[row] === 1) continue;

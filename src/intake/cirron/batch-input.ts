@@ -1,4 +1,4 @@
-// A Cirron batch as an input: one body of a client, as it was sent.
+// A Cirron batch as an input: one request body, as it was sent.
 
 import type { Input } from "#intake/input.ts";
 import type { Decoded, InputKind } from "#intake/input-kind.ts";

@@ -1,11 +1,11 @@
-// Which batches were taken: a batch that arrives again with its id and content is known at once. For the latest, the content
-// is kept; for those before, for the documented day, only a filter that says whether the store must be asked. It has only
-// those, so that it hardly ever says so in vain: a question to the store costs more than dozens of batches do.
+// Which batches were taken, so that one that arrives again with the same id and content is recognised at once. The hashes of
+// the latest are kept. For earlier ones, of the documented day, a filter says whether the store must be asked. It holds only
+// those, so that it is hardly ever wrong: a question to the store costs more than dozens of batches.
 
 import type { ServerNs } from "#base/clock.ts";
 import { TextFilter } from "#base/text-filter.ts";
 
-/** Of its first arrival. */
+/** A batch as it first arrived. */
 export interface KnownBatch {
   readonly contentHash: string;
   /** The key that its rows are stored under. */
@@ -53,7 +53,7 @@ export class BatchLedger {
     if (!this.kept.has(batchId)) this.kept.set(batchId, { ...batch, position: 0 });
   }
 
-  /** Batches that are stored, of the last day: read at start, or told by another collector. */
+  /** Stored batches of the last day: read at start, or announced by another collector. */
   note(batchIds: Iterable<string>): void {
     for (const id of batchIds) this.filter.add(id);
   }

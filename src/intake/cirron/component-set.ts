@@ -1,7 +1,7 @@
 // The components of a workspace that are in memory: merging, and finding those that may be one process.
 //
-// Rows in memory name their component by a number. When it is merged into another or let go, the number stays for as
-// long as such rows do, and leads to where the component is now.
+// Rows in memory refer to their component by a number. When the component is merged into another or dropped, the number stays
+// valid as long as such rows exist, and leads to where the component is now.
 
 import { atOnce } from "#base/turns.ts";
 import type { GroupName } from "#model/names.ts";
@@ -18,16 +18,16 @@ export interface Merge {
 
 export class ComponentSet {
   private readonly items = new Map<number, Component>();
-  /** Numbers of components that are elsewhere now, and in which generation of rows they went. */
+  /** Numbers of components that were merged, where they went, and in which generation of rows. */
   private readonly moved = new Map<number, { to: number; readonly generation: number }>();
   private readonly byKey = new Map<string, number>();
   private readonly byProcess = new Map<string, TimeOrder>();
-  /** By number, the processes that others have too: few, also where one component has thousands of processes. */
+  /** By number, the processes that other components have too. They are few, even if a component has thousands of processes. */
   private readonly shared = new Map<number, Set<string>>();
   private readonly bySource = new Map<string, TimeOrder>();
-  /** Of `bySource`, those of nothing but root marks: few, where one key sends for thousands of processes. */
+  /** Those of `bySource` that have nothing but root marks. They are few, even if one key sends for thousands of processes. */
   private readonly straysBySource = new Map<string, TimeOrder>();
-  /** By number, where components of few processes are filed: nearly every batch changes their times and nothing else. */
+  /** By number, where components with few processes are filed: nearly every batch changes only their times. */
   private readonly filed = new Map<number, Filed>();
   private merges: Merge[] = [];
   private next = 1;
@@ -50,13 +50,13 @@ export class ComponentSet {
     return at;
   }
 
-  /** The component whose rows were first stored under this key, or what it was merged into. */
+  /** The component that owns this key, or the one it was merged into. */
   ofKey(groupKey: GroupName): number | undefined {
     const at = this.byKey.get(groupKey);
     return at === undefined ? undefined : this.find(at);
   }
 
-  /** The number of the component that this one is now; of one that was deleted, a number without a component. */
+  /** The number of the component that this one has become; for a deleted one, a number without a component. */
   find(index: number): number {
     let root = index;
     for (let next = this.moved.get(root); next !== undefined; next = this.moved.get(root)) root = next.to;
@@ -71,7 +71,7 @@ export class ComponentSet {
     return this.items.get(index) ?? (this.items.get(this.find(index)) as Component);
   }
 
-  /** Merges the components of two numbers and returns the one that stays: the older, whose rows have its key. */
+  /** Merges two components and returns the number of the one that stays: the older one, under whose key rows are stored. */
   union(a: number, b: number): number {
     const left = this.find(a);
     const right = this.find(b);
@@ -96,7 +96,7 @@ export class ComponentSet {
     this.byKey.delete(groupKey);
   }
 
-  /** What was merged since this was last asked. */
+  /** The merges since the last call. */
   takeMerges(): Merge[] {
     const { merges } = this;
     if (merges.length > 0) this.merges = [];
@@ -131,17 +131,17 @@ export class ComponentSet {
     else this.filed.delete(root);
   }
 
-  /** Puts a component in its place again where it is filed already; false when it has to be filed elsewhere too. */
+  /** Refiles a component under the same keys by its new times; false when its keys have changed. */
   private fileAgain(root: number, component: Component): boolean {
     const filed = this.filed.get(root);
-    // Its sources and processes only grow in number.
+    // Sources and processes are only ever added.
     if (filed?.sources !== component.sources.size || filed.processes !== component.processes.size) return false;
     if (filed.isStray !== isOnlyRootMarks(component)) return false;
     for (const order of filed.orders) order.put(root, component);
     return true;
   }
 
-  /** Every component in memory whose session may depend on this one; `others` are all that were not announced since. */
+  /** Every component in memory whose session may depend on this one; `others` are all that changed since the last announcement. */
   neighbourhood(index: number, gapNs: bigint, others?: ReadonlySet<number>): number[] {
     const first = this.find(index);
     if (this.isAlone(first)) return [first];
@@ -160,7 +160,7 @@ export class ComponentSet {
     return [...near.seen];
   }
 
-  /** Nothing in memory has a process or a stray mark in common with it, whatever the times. */
+  /** No other component in memory shares a process or a stray mark with it, at any time. */
   private isAlone(number: number): boolean {
     if (this.shared.has(number)) return false;
     const component = this.items.get(number) as Component;
@@ -173,7 +173,7 @@ export class ComponentSet {
     return isOnlyRootMarks(component) ? this.bySource : this.straysBySource;
   }
 
-  /** Whether a component in memory may be of one process with another that is not, or have the same rows. */
+  /** Whether any component in memory may be of the same process as `other`, which is not in memory, or share rows with it. */
   mayBeTied(other: Component, gapNs: bigint): boolean {
     return processKeys(other).some((key) => {
       const order = this.byProcess.get(key);
@@ -191,7 +191,7 @@ export class ComponentSet {
     return this.items.entries();
   }
 
-  /** Lets go of a component: it is stored, or it was deleted. Rows in memory that name it have no owner then. */
+  /** Drops a component that is stored or was deleted. Rows in memory that refer to it have no owner then. */
   drop(index: number): void {
     const component = this.items.get(index);
     if (component === undefined) return;
@@ -200,7 +200,7 @@ export class ComponentSet {
     this.items.delete(index);
   }
 
-  /** No row in memory is of this generation or an older one: what led their components on is not needed. */
+  /** No row in memory is of this generation or an older one, so numbers of components that went by then are not needed. */
   forgetMoves(generation: number): void {
     for (const [index, { generation: went }] of this.moved) if (went <= generation) this.moved.delete(index);
   }
@@ -208,7 +208,7 @@ export class ComponentSet {
   private fileProcess(key: string, number: number, component: Component): TimeOrder {
     const order = addTo(this.byProcess, key, number, component);
     if (order.size === 1) return order;
-    // The first of them did not know yet.
+    // When the second one is filed, the first one learns of it too.
     if (order.size === 2) for (let place = 0; place < 2; place++) this.share(order.at(place), key);
     else this.share(number, key);
     return order;
@@ -255,13 +255,13 @@ export class ComponentSet {
   }
 }
 
-/** What has come of a component may also prove it apart from others: those that were told to be one process with it. */
+/** A change may also part a component from others: those that were announced to be of one process with it. */
 function mayJoinOrPart({ told }: Component): typeof mayEverJoin {
   const before = new Set(Array.from(told.values(), ({ signature }) => signature));
   return (a, b) => mayEverJoin(a, b) || before.has(b.told.values().next().value?.signature ?? "");
 }
 
-/** Where a component is filed, and what of it told that. */
+/** Where a component is filed, and the facts that decided it. */
 interface Filed {
   readonly orders: readonly TimeOrder[];
   readonly sources: number;
@@ -273,7 +273,7 @@ const filedMax = 8;
 
 interface Near {
   readonly seen: Set<number>;
-  /** Of each order what is seen: thousands that are near each other are looked at once, not in pairs. */
+  /** The places already seen in each order, so that thousands near each other are looked at once and not in pairs. */
   readonly passed: Map<TimeOrder, PassedPlaces>;
 }
 

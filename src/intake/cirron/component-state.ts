@@ -4,7 +4,7 @@ import type { StateChange, StateRow } from "#model/state-tables.ts";
 import type { Awaited } from "./awaited.ts";
 import { Component, nameOf, type SessionSpan, type ToldGroup, type UnresolvedParent } from "./component.ts";
 
-/** What of the JSON of the `state` column hardly ever changes. Times are text: they have 64 bits. */
+/** The part of the `state` column's JSON that hardly ever changes. Times are text, because they have 64 bits. */
 interface LastingState {
   readonly keys: readonly string[];
   readonly overrides: readonly string[];
@@ -15,7 +15,7 @@ interface LastingState {
   readonly aliases: readonly string[];
 }
 
-/** What nearly every batch changes. */
+/** The part that nearly every batch changes. */
 interface CurrentState {
   readonly unresolved: readonly UnresolvedParent[];
   readonly earliest: { readonly ns: string; readonly id: string };
@@ -32,14 +32,14 @@ export interface LastingText {
   readonly keys: readonly string[];
   readonly sessions: readonly SessionSpan[];
   readonly told: readonly ToldGroup[];
-  /** Of the sets that only grow, together. */
+  /** The total size of the sets that only grow. */
   readonly grown: number;
 }
 
 export type ComponentRow = StateRow<"cirron_components">;
 
 export function toStateChange(component: Component): StateChange {
-  // Rows wait until they are stored, and all of one component share the text of its lasting part.
+  // Rows wait until they are stored. Those of one component share the text of its lasting part.
   const { lasting } = component;
   const text = lasting !== null && isStill(lasting, component) ? lasting : toLastingText(component);
   component.lasting = text;
@@ -58,7 +58,7 @@ export function toStateChange(component: Component): StateChange {
   };
 }
 
-/** A `CurrentState` as JSON, without its opening brace: made for every batch, so without an object in between. */
+/** A `CurrentState` as JSON without its opening brace. It is made for every batch, so no object is built first. */
 function toCurrentText({ unresolved, earliest, spans, forked, imported }: Component): string {
   let parents = "";
   for (const { id, hasEpochChild, leads } of unresolved.values()) {
@@ -114,7 +114,7 @@ function isSameList<T>(values: Iterable<T>, list: readonly T[]): boolean {
   return at === list.length;
 }
 
-/** Of a component that was merged into another only the way there is kept. */
+/** The row of a component that was merged into another: only the pointer is kept. */
 export function toMergedChange(gone: Component, into: Component): StateChange {
   return {
     table: "cirron_components",
@@ -131,7 +131,7 @@ export function toMergedChange(gone: Component, into: Component): StateChange {
   };
 }
 
-/** `awaited` makes what is awaited of what is stored of it. */
+/** `awaited` restores an awaited parent. */
 export function fromStateRow(row: ComponentRow, awaited: (parent: UnresolvedParent) => Awaited): Component {
   const state = JSON.parse(row.state) as LastingState & CurrentState;
   const component = new Component(row.workspace, row.group_key);

@@ -39,8 +39,8 @@ const noLastNs = -(2n ** 63n);
 
 export class Component {
   readonly workspace: string;
-  /** The immutable keys that rows of this component are stored under. The first is its own name; merged components
-   * bring theirs along. */
+  /** The immutable keys under which rows of this component are stored. The first is its own name; merged components add
+   * theirs. */
   readonly groupKeys: Set<string>;
   readonly sources = new Set<string>();
   readonly runOverrides = new Set<string>();
@@ -52,20 +52,20 @@ export class Component {
   readonly unresolved = new Map<string, Awaited>();
   firstNs: SenderNs = noFirstNs;
   lastNs: SenderNs = noLastNs;
-  /** The row that came first by its own clock; names the component while nothing better does. */
+  /** The row with the earliest time of its own; it names the component while nothing better does. */
   earliest: { readonly ns: bigint; readonly id: string } = { ns: noFirstNs, id: "" };
   spans = 0;
   /** The same row came in two batches: a fork, or a client that sends rows again. */
   forked = false;
-  /** A batch of it came by import, not from a live client. */
+  /** One of its batches came by import, not from a live client. */
   imported = false;
-  /** What was last announced of its keys, by key. */
+  /** What was last announced about each of its keys. */
   readonly told = new Map<string, ToldGroup>();
-  /** `<alias>\n<group key>` that were told. */
+  /** The aliases that were announced, as `<alias>\n<group key>`. */
   readonly aliases = new Set<string>();
-  /** What its last stored row was made of. */
+  /** The text of its last row that can be reused. */
   lasting: LastingText | null = null;
-  /** Of its stored rows. A later one is greater, whatever the clocks say. */
+  /** The version of its stored row. A later version is greater, whatever the clocks say. */
   version = 0n;
   /** The last journal record that changed it. */
   position = 0;
@@ -83,7 +83,7 @@ export function nameOf({ groupKeys }: Component): string {
   return groupKeys.values().next().value as string;
 }
 
-/** `toId`: most rows come after others of their component, and then it does not matter which they are. */
+/** `toId` is only called for a row that may be the earliest, which few are. */
 export function noteRowTime(component: Component, startNs: SenderNs, endNs: SenderNs, toId: () => string): void {
   if (startNs < component.firstNs) component.firstNs = startNs;
   if (endNs > component.lastNs) component.lastNs = endNs;

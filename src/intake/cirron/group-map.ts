@@ -1,5 +1,5 @@
-// Which run, session and rank each group of rows belongs to today, and the changes since it was last told.
-// Stored rows are never rewritten: when a guess about a session changes, only these few lines do.
+// Which run, session and rank each group of rows belongs to now, and the changes since this was last announced.
+// Stored rows are never rewritten: when a guess about a session changes, only these few rows do.
 
 import type { ServerNs } from "#base/clock.ts";
 import type { Joins } from "#intake/joins.ts";
@@ -39,7 +39,7 @@ export class GroupMap {
     return at === undefined ? undefined : this.components.get(at).told.get(groupKey)?.runId;
   }
 
-  /** Neighbours are looked at once, however many of them are given. */
+  /** Neighbours of several are looked at only once. */
   update(indexes: readonly number[], cause: MapCause): Told {
     const [only] = indexes;
     const sessions =
@@ -72,7 +72,7 @@ export class GroupMap {
     );
   }
 
-  /** A run that people joined may be called otherwise from now on. One that was there before is not drawn in. */
+  /** A run that people joined may have another id from now on. A run that had this id before does not get the join. */
   private followJoins(sessions: readonly Session[], { receivedNs }: MapCause): StateChange[] {
     const former = sessions.map(({ members }) => new Set(members.flatMap(toldRuns)));
     const known = new Set(former.flatMap((runs) => [...runs]));
@@ -121,14 +121,14 @@ function toldRuns({ told }: Component): string[] {
   return Array.from(told.values(), ({ runId }) => runId);
 }
 
-/** Later rows win, even if the clock goes back or the journal is read again after a crash. */
+/** The version makes later rows win, even if the clock goes back or the journal is read again after a crash. */
 export function nextVersion(component: Component, { receivedNs, position }: MapCause): void {
   const next = component.version + 1n;
   component.version = receivedNs > next ? receivedNs : next;
   component.position = position;
 }
 
-/** What is said of all keys of a component. */
+/** What all keys of a component have in common. */
 type ToldRow = Omit<StateRow<"groups">, "group_key" | "version">;
 
 function toRow(

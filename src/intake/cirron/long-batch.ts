@@ -1,5 +1,5 @@
-// A batch of so many rows or bytes that others would notice: what its rows need is found out and read from the store stretch by
-// stretch, and it is applied in steps. Small batches do the same at once (memory.ts, apply.ts).
+// A batch so large that other work would notice: what its rows need is determined and read from the store stretch by stretch,
+// and it is applied in steps. Small batches do the same in one go (memory.ts, apply.ts).
 
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
@@ -15,7 +15,7 @@ import { hashContents } from "./row-taker.ts";
 import { stretchesOf, tables } from "./stretches.ts";
 import type { CirronWorkspace } from "./workspace.ts";
 
-/** Of one piece: other work gets its turn between two. */
+/** A batch beyond one of these is long. */
 const rowsMax = 4096;
 const bytesMax = 2 * 1024 * 1024;
 const hashedAtOnce = 1024 * 1024;
@@ -32,7 +32,7 @@ export class LongBatch {
   readonly batch: CirronBatch;
   private contentHash = "";
   private preparing: Promise<void> | null = null;
-  /** What it was prepared for: that holds while nothing is dropped. */
+  /** The state that it was prepared for. It stays prepared while that drops nothing. */
   private ready: { readonly state: CirronWorkspace; readonly losses: number } | null = null;
 
   constructor(body: Uint8Array, batch: CirronBatch) {
@@ -79,7 +79,7 @@ export class LongBatch {
     yield* hashContents(this.batch);
   }
 
-  /** The component of the same batch with the same content: then its rows are all known. */
+  /** The component of the same batch with the same content, if there is one: then all its rows are known. */
   private async recallFirst(
     state: CirronWorkspace,
     store: CirronStore,
@@ -116,7 +116,7 @@ async function recallIds(
   }
 }
 
-/** Those that are near may lead to others that are. */
+/** Neighbours may have neighbours of their own. */
 async function recallNear(
   state: CirronWorkspace,
   store: CirronStore,

@@ -1,5 +1,5 @@
-// What intake remembers of Cirron, which tells rows apart by their ids across all groups of a workspace. What memory has
-// dropped that a batch needs is read from the store before the batch is applied.
+// What intake remembers of Cirron, whose rows are known by their ids across all groups of a workspace. Before a batch is
+// applied, what it needs and memory has dropped is read from the store.
 
 import type { ServerNs } from "#base/clock.ts";
 import type { Arrival } from "#intake/input.ts";
@@ -14,15 +14,15 @@ import { type CirronStore, recall } from "./recall.ts";
 import type { RowFilter, RowHours } from "./recent-rows.ts";
 import { type CirronLimits, CirronWorkspace, type KeptShares } from "./workspace.ts";
 
-/** What the store says of itself at start, so that rows that are new cost no question. */
+/** What is read from the store at start, so that new rows need not be looked up. */
 export interface CirronOutline {
   /** Hours in which stored rows begin. */
   readonly rowHours: RowHours;
   /** A filter over the rows of some of these hours. */
   readonly recentRows: RowFilter | null;
-  /** The components of late, by workspace. */
+  /** Recent components, by workspace. */
   readonly components: ReadonlyMap<string, readonly AwayComponent[]>;
-  /** Hours in which the others lie; null when any may have one. */
+  /** Hours that have older components; null when any hour may have one. */
   readonly otherComponentHours: ReadonlySet<number> | null;
   /** Batches of the last day, by workspace. */
   readonly batchIds: ReadonlyMap<string, readonly string[]>;
@@ -30,7 +30,7 @@ export interface CirronOutline {
 
 export interface CirronMemoryOptions {
   readonly store: CirronStore;
-  /** How long a process may say nothing and still be in the same session. */
+  /** How long a process may be silent and still be in the same session. */
   readonly sessionGapNs: bigint;
   /** The store holds nothing. */
   readonly isFresh: boolean;
@@ -42,9 +42,9 @@ export class CirronMemory {
   private readonly options: CirronMemoryOptions;
   private readonly workspaces = new Map<string, CirronWorkspace>();
   private outline: CirronOutline | null = null;
-  /** What was found out for batches that wait to be applied. */
+  /** What was looked up for batches that wait to be applied. */
   private readonly cleared = new WeakMap<CirronBatch, Cleared>();
-  /** Batches that are applied next, with the ids that they need. */
+  /** The next batches to be applied, with the ids that they need. */
   private foreseen: {
     readonly state: CirronWorkspace;
     readonly batch: CirronBatch;
@@ -66,7 +66,7 @@ export class CirronMemory {
     return state;
   }
 
-  /** Every workspace of which something is remembered. */
+  /** Every workspace that has a state. */
   all(): Iterable<CirronWorkspace> {
     return this.workspaces.values();
   }
@@ -105,14 +105,14 @@ export class CirronMemory {
     return recall(state, this.options.store, needs, memo, leaving);
   }
 
-  /** Notes what a batch needs that will be applied soon, for `readForeseen`. */
+  /** Notes what a batch that will be applied soon needs, for `readForeseen`. */
   foresee({ workspace, source, runOverride }: Arrival, batch: CirronBatch): void {
     const state = this.of(workspace);
     const needs = findNeeds(state, { batchId: batch.batchId, rows: batch, source, runOverride }, null);
     if (needs !== null) this.foreseen.push({ state, batch, ids: needs.ids });
   }
 
-  /** Neighbours are left out: which ones a batch has depends on those before it. */
+  /** Neighbours are left out: which ones a batch has depends on the batches before it. */
   async readForeseen(leaving: ReadonlyMap<string, Promise<void>>): Promise<void> {
     const foreseen = Map.groupBy(this.foreseen.splice(0), ({ state }) => state);
     for (const [state, some] of foreseen) {
@@ -124,7 +124,7 @@ export class CirronMemory {
     }
   }
 
-  /** The same for a batch that takes long. */
+  /** As `prepare`, for a batch that takes long. */
   prepareLong(arrival: Arrival, long: LongBatch, leaving: ReadonlyMap<string, Promise<void>>): Promise<void> | null {
     const state = this.of(arrival.workspace);
     const left = leaving.size === 0 ? undefined : findLeaving(state, long.batch, leaving);

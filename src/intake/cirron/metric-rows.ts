@@ -69,14 +69,14 @@ function numberOf(marks: Rows<"marks">, kind: string, row: number): number | Mar
   }
 }
 
-/** A literal such as 1e400, of which a double keeps nothing, stands in the record's text, which is kept for it. */
+/** A literal such as 1e400, of which a double keeps nothing, is in the record's text, which is kept for this reason. */
 function outOfRange(marks: Rows<"marks">, row: number): MarkNumber | null {
   const record = marks.raw.at(row);
   const literal = record === "" ? undefined : membersOf(record).get("value");
   return literal !== undefined && /^-?\d/.test(literal) ? { value: Number(literal), text: literal } : null;
 }
 
-/** A number that fits neither value column stands in `extra` as it was sent. */
+/** A number that fits neither value column is in `extra` as it was sent. */
 function oddNumber(marks: Rows<"marks">, row: number): MarkNumber | null {
   const text = marks.extra.at(row);
   if (text === "") return null;
@@ -114,7 +114,7 @@ function pushMetric(metrics: Rows<"metrics">, source: Source, row: number, numbe
   metrics.flags.push(flags);
 }
 
-/** What is the same in every row, and the cells that were left empty. */
+/** Fills what is the same in every row, and the cells that were left empty. */
 function padShared(metrics: Rows<"metrics">, marks: Rows<"marks">): void {
   const count = metrics.key.length;
   metrics.group_key.padTo(count, marks.group_key.at(0));
@@ -156,7 +156,7 @@ function plainStepOf({ bytes, ends }: StringColumn, row: number): number {
   return step < 0 ? notPlain : step;
 }
 
-/** Step and epoch of other attrs. Returns whether the step is an odd one. */
+/** Pushes step and epoch from any other attrs. Returns whether the step is odd. */
 function pushPlace(metrics: Rows<"metrics">, marks: Rows<"marks">, row: number, at: number): boolean {
   const place = placeOf(marks, row);
   if (place === nowhere) return false;

@@ -1,6 +1,6 @@
 // What must be asked of the store before a batch can be applied: ids that memory does not have and that may be stored,
-// and components of its process that are near in time. For most batches that is nothing, so this is found out without
-// making an object for a row.
+// and components of its process that are near in time. For most batches that is nothing, so finding out makes no object per
+// row.
 
 import type { Int64Column, StringColumn } from "#base/columns.ts";
 import type { FingerprintSet } from "#base/fingerprint-set.ts";
@@ -17,7 +17,7 @@ export interface AskedId {
   readonly kind: RowKind;
   readonly id: string;
   readonly key: bigint;
-  /** When its row begins, or the one that names it. */
+  /** When its row begins, or the row that names it. */
   readonly time: number;
 }
 
@@ -29,7 +29,7 @@ export interface Needs {
   readonly facts: Component;
 }
 
-/** What was found out for a batch, or for several: ids that the store does not have. It holds while nothing is dropped. */
+/** The ids of one or several batches that the store was asked for and does not have. Valid while memory drops nothing. */
 export interface Cleared {
   readonly losses: number;
   readonly names: Set<string>;
@@ -48,7 +48,7 @@ export interface BatchFacts {
   readonly runOverride: string | null;
 }
 
-/** Null when memory has all that applying this batch needs. */
+/** Null when memory has all that this batch needs. */
 export function findNeeds(state: CirronWorkspace, batch: BatchFacts, cleared: Cleared | null): Needs | null {
   const isKept = state.ledger.get(batch.batchId) !== undefined;
   const ids = state.isWhole ? [] : scanIds(state, batch.rows, cleared);
@@ -110,7 +110,7 @@ class IdScan {
     this.named(span_id, ts_ns, null, stretch);
   }
 
-  /** The ids of rows: a copy begins at the same time, and live jobs send what begins after all that was dropped. */
+  /** The rows' own ids. A copy begins at the same time as the row, and what live jobs send begins after everything dropped. */
   private own(kind: RowKind, ids: StringColumn, times: Int64Column, { from, to }: Stretch): void {
     const { recent } = this.state;
     let filters: readonly TimedFilter[] = [];
@@ -127,7 +127,7 @@ class IdScan {
     }
   }
 
-  /** The ids that rows name as their spans: those may begin at any time. */
+  /** The ids of spans that rows name. Those spans may begin at any time. */
   private named(ids: StringColumn, times: Int64Column, nulls: Uint8Array | null, { from, to }: Stretch): void {
     const { recent } = this.state;
     const filters = recent.filters();
@@ -145,7 +145,7 @@ class IdScan {
     return false;
   }
 
-  /** The id in `idWords` may be stored: it is asked for unless memory has it. */
+  /** The id in `idWords` may be stored: asks for it unless memory has it. */
   private ask(kind: RowKind, ids: StringColumn, row: number, time: number): void {
     const { recent, components } = this.state;
     const entry = recent.find();
@@ -176,7 +176,7 @@ function mayKnowAt(filters: readonly TimedFilter[], time: number): boolean {
   return false;
 }
 
-/** What the component will be that the batch belongs to, as far as finding its neighbours needs it. */
+/** The facts of the component that the batch will belong to, as far as they are needed to find its neighbours. */
 export function factsOf({ rows, source, runOverride }: BatchFacts, tied: Iterable<Component>): Component {
   const facts = new Component("", "");
   facts.sources.add(source);
@@ -193,14 +193,14 @@ export function factsOf({ rows, source, runOverride }: BatchFacts, tied: Iterabl
   return facts;
 }
 
-/** The components in memory that rows of a batch name. */
+/** The components in memory to which rows of a batch refer. */
 export function tiedTo(state: CirronWorkspace, rows: CirronRows): Set<Component> {
   const tied = new Set<Component>();
   for (const table of tables) addTied(tied, state, rows, { table, from: 0, to: rows[table].span_id.length });
   return tied;
 }
 
-/** Those that some of its rows name. */
+/** Adds those to which the rows of a stretch refer. */
 export function addTied(
   tied: Set<Component>,
   { recent, components }: CirronWorkspace,

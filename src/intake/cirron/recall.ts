@@ -1,6 +1,6 @@
-// Brings back from the store what memory has dropped and a batch needs: rows by their ids, the components that they
-// belong to, and components of the same process near in time. What was asked for and is not stored is remembered for
-// the batch, so that its rows are new.
+// Reads back from the store what memory has dropped and a batch needs: rows by their ids, the components that they
+// belong to, and components of the same process near in time. Ids that turn out not to be stored are remembered for the
+// batch: its rows with these ids are new.
 
 import { toIdWords } from "#intake/id-map.ts";
 import { parseGroupKey } from "#model/group-key.ts";
@@ -25,7 +25,7 @@ export interface StoredRow {
   readonly id: string;
   readonly groupKey: string;
   readonly hash: number;
-  /** Of a span; null when it has none. */
+  /** The parent of a span; null when it has none. */
   readonly parentId: string | null;
 }
 
@@ -33,7 +33,7 @@ export interface StoredBatch extends KnownBatch {
   readonly batchId: string;
 }
 
-/** What the store knows of Cirron rows. Every answer waits for a store that is away. */
+/** What is asked of the store about Cirron rows. Every answer waits while the store is away. */
 export interface CirronStore {
   findGroups(keys: readonly bigint[]): Promise<readonly StoredId[]>;
   findRows(
@@ -47,7 +47,7 @@ export interface CirronStore {
   readGroups(groupKeys: readonly string[]): Promise<readonly StoredGroupRows[]>;
 }
 
-/** Nothing real is nested deeper; rows of a circle would be asked for forever. */
+/** Real spans are not nested deeper; without a limit, rows that form a circle would be asked for forever. */
 const ancestorsMax = 256;
 
 export async function recall(
@@ -71,7 +71,7 @@ export async function recall(
   const groupKeys = new Set([...groupsOf.values()].flat().map(({ groupKey }) => groupKey));
   for (const key of groupKeys) {
     const gone = leaving.get(key);
-    // Its rows are being removed: what is asked again then is new.
+    // Its rows are being removed: once they are gone, the same question finds nothing.
     if (gone !== undefined) return gone;
   }
   const components = await readComponents(state, store, [...groupKeys, ...batches.map(({ groupKey }) => groupKey)]);
@@ -80,7 +80,7 @@ export async function recall(
   takeRows(state, needs.ids, groupsOf, rows);
   if (needs.near !== null) state.away.cover(needs.facts, needs.near);
   for (const { batchId, ...batch } of batches) state.ledger.recall(batchId, batch);
-  // What another id's key led to and is not there is as new as what nothing led to.
+  // An id whose key was found, but under which its group has no such row, is as new as one whose key was not found.
   for (const asked of needs.ids) if (!isKnown(state, asked)) cleared.names.add(clearedName(asked));
   cleared.batch = true;
   await takeNear(state, store, near);
@@ -122,7 +122,7 @@ async function readComponents(
     }
     const others = [...wanted].filter((key) => !known.has(key));
     const read = others.length === 0 ? [] : await store.readGroups(others);
-    // Ids are stored before their rows, and the rows may never have followed.
+    // Ids are stored before their rows, and after a crash the rows may be missing.
     const groups = read.filter(({ rows, told }) => told !== null || hasRows(rows));
     for (const group of groups) loaded.set(group.groupKey, group);
     // Their rows may name spans of more such groups: those are one component with them.
@@ -135,7 +135,7 @@ async function readComponents(
   return [...loaded.values()];
 }
 
-/** The rows that were asked for, and the spans above those that are spans, up to what is known or awaited. */
+/** The rows that were asked for and, for spans, their ancestors, up to what is known or awaited. */
 async function readRows(
   state: CirronWorkspace,
   store: CirronStore,
@@ -233,7 +233,7 @@ function takeRows(
       const also = state.components.ofKey(other.groupKey);
       if (owner !== undefined && also !== undefined) owner = state.components.union(owner, also);
     }
-    // Without a row it is an id that rows name and that never arrived; of a mark that would be a chance equality.
+    // An id without a row is a span that rows name and that never arrived. For a mark, it is a chance equality of keys.
     if (owner === undefined || (row === undefined && kind !== "span")) continue;
     const lead = row === undefined ? 0 : leadOf(row);
     loadText(id, kind);

@@ -1,18 +1,17 @@
-// Which Cirron rows are known, as far as memory tells. Rows that came lately are known exactly: their ids, their content
-// and what they belong to. They are kept in two generations; when the younger is full the elder is dropped whole, and
-// only a filter of its ids stays for a while. What is older than that is known by the hours in which its rows begin, and
-// by when the last of each hour ended.
+// Which Cirron rows memory knows. Recent rows are known exactly: their ids, their content and what they belong to. They are
+// kept in two generations; when the younger is full, the older is dropped as a whole, and a filter of its ids remains for a
+// while. Of still older rows, only the hours in which they begin are known, each with the end of its last row.
 //
-// A copy of a row begins when the row began. So an id that memory does not have is new, and costs no question, unless a
-// filter over its hour knows it or it begins in what only the store can tell. What live jobs send begins after everything
-// that was dropped has ended.
+// A copy of a row begins when the row began. So an id that memory does not have is new, and the store need not be asked,
+// unless a filter for its hour knows it or it begins in an hour that only the store knows. What live jobs send begins after
+// everything that was dropped has ended.
 
 import { FingerprintSet } from "#base/fingerprint-set.ts";
 import { IdMap, type IdWalk, idWords } from "#intake/id-map.ts";
 import { idSalts } from "#model/id-salts.ts";
 import { hourOfTime, keyHigh, keyLow } from "./row-ids.ts";
 
-/** Rows of one kind have ids of their own: the same text may name a span and a mark. */
+/** Each kind of row has its own ids: the same text may name a span and a mark. */
 export type RowKind = keyof typeof idSalts;
 
 /** Makes the id in `idWords` that of a row of this kind. */
@@ -22,15 +21,15 @@ export function saltId(kind: RowKind): void {
 }
 
 export interface RecentLimits {
-  /** Rows of a generation; two of them are kept. */
+  /** Rows per generation; two generations are kept. */
   readonly generationRows: number;
-  /** How many filters of generations that were dropped are kept, each of several. */
+  /** How many filters of dropped generations are kept; each covers several generations. */
   readonly filtersMax: number;
 }
 
 export const defaultRecentLimits: RecentLimits = { generationRows: 1 << 19, filtersMax: 4 };
 
-/** With the default limits they fill a filter just so far that it is still quick. */
+/** With the default limits, this many fill a filter as far as it stays fast. */
 const generationsPerFilter = 6;
 
 /** By hour: when the last of the rows that begin in it ended, in nanoseconds as a double has them. */
@@ -51,18 +50,18 @@ interface Sealed extends RowFilter {
 }
 
 /**
- * The ids of the elder generation on their way into a filter. They go there while rows are added to the younger, a few at a
- * time, because half a million of them at once would hold everybody up.
+ * The ids of the older generation on their way into a filter. A few are copied whenever rows are added to the younger one,
+ * because half a million at once would hold up everything.
  */
 interface Sealing {
   readonly filter: Sealed;
   readonly left: IdWalk;
 }
 
-/** After so many rows that are added, twice as many ids of the elder generation are sealed: they are done before it goes. */
+/** Each time this many rows were added, twice as many ids of the older generation are sealed, so all are before it is dropped. */
 const sealEvery = 64;
 
-/** What stands in a row's `flags`. */
+/** In a row's `flags`: it has arrived, and is not only named by others. */
 const arrivedFlag = 1;
 
 class Generation {
@@ -84,7 +83,7 @@ class Generation {
     this.number = number;
   }
 
-  /** Rows of one hour come together. */
+  /** Notes the end by the hour of the start. Rows of one hour are mostly adjacent. */
   noteTimes(start: number, end: number): void {
     const hour = hourOfTime(start);
     if (hour !== this.hour) {
@@ -117,7 +116,7 @@ export class RecentRows {
   private sealing: Sealing | null = null;
   /** The hours of rows that only the store knows; null if every hour may be one. */
   private storedHours: Map<number, number> | null;
-  /** No row that begins later is one of those. */
+  /** None of those rows begins later. */
   private storedUntil: number;
 
   /** `hours` null: the store may hold anything. */
@@ -134,12 +133,12 @@ export class RecentRows {
     return this.current.number;
   }
 
-  /** Nothing but memory has to be asked. */
+  /** The store need not be asked about anything. */
   get isWhole(): boolean {
     return this.sealed.length === 0 && this.storedHours?.size === 0;
   }
 
-  /** The hours that stored rows begin in, and a filter for those of them that rows are likely to come in: read at start. */
+  /** As read at start: the hours in which stored rows begin, and a filter for those hours in which rows are likely to arrive. */
   warm(hours: RowHours, recent: RowFilter | null): void {
     this.storedHours = new Map(hours);
     for (const hour of recent?.hours.keys() ?? []) this.storedHours.delete(hour);
@@ -156,7 +155,7 @@ export class RecentRows {
     return older < 0 ? -1 : older * 2 + (previous.number & 1);
   }
 
-  /** A row, or with `hash` 0 only an id that rows name. The times are the row's, or those of the one that names it. */
+  /** Adds a row, or with `hash` 0 an id that rows name. The times are the row's, or those of the row that names it. */
   add(owner: number, hash: number, lead: number, start: number, end: number): number {
     const { current } = this;
     const entry = current.count++;
@@ -171,7 +170,7 @@ export class RecentRows {
     return entry * 2 + (current.number & 1);
   }
 
-  /** What the store says of the id in `idWords`: as `add`, also when memory knows it without an owner. */
+  /** Takes in what the store knows about the id in `idWords`: as `add`, but memory may know the id without an owner. */
   know(owner: number, hash: number, lead: number, time: number): void {
     const entry = this.find();
     if (entry < 0) {
@@ -213,7 +212,7 @@ export class RecentRows {
     this.of(entry).leads[entry >>> 1] = lead;
   }
 
-  /** Its owner is gone: the id is as new from now on. */
+  /** Its owner is gone: from now on the id counts as new. */
   disown(entry: number, owner: number): void {
     const generation = this.of(entry);
     const at = entry >>> 1;
@@ -228,7 +227,7 @@ export class RecentRows {
     this.current.position = position;
   }
 
-  /** Which filters may know rows that begin in this hour, each with the time after which none of those begins. */
+  /** The filters that may know rows of this hour, each with the time after which none of them begins. */
   filtersOf(hour: number): TimedFilter[] {
     return this.sealed.flatMap(({ ids, hours }) => {
       const until = hours.get(hour);
@@ -241,7 +240,7 @@ export class RecentRows {
     return this.sealed.map(({ ids }) => ids);
   }
 
-  /** Whether a row that begins then may be one that is stored and that memory knows nothing of. */
+  /** Whether a row that begins at this time may be stored without memory knowing of it. */
   mayBeStored(time: number): boolean {
     if (time > this.storedUntil) return false;
     if (this.storedHours === null) return true;
@@ -249,7 +248,7 @@ export class RecentRows {
     return end !== undefined && time <= end;
   }
 
-  /** How many generations have to go: the elder when the younger is full, both when only a share of one is to be held. */
+  /** How many generations must be dropped: the older when the younger is full, both when only a share of one is to be kept. */
   generationsBeyond(share: number): number {
     const { current, previous } = this;
     const rowsMax = this.limits.generationRows * share;
@@ -258,8 +257,8 @@ export class RecentRows {
   }
 
   /**
-   * Begins a new generation and lets the elder go, if all its rows are stored. Returns the number of the generation that
-   * went, or -1.
+   * Begins a new generation and drops the older, if all its rows are stored. Returns the number of the dropped generation,
+   * or -1.
    */
   rotate(storedPosition: number): number {
     const { previous } = this;
@@ -271,7 +270,7 @@ export class RecentRows {
     return previous.number;
   }
 
-  /** A filter says something only about its hours, so until the generation goes nobody is misled by its ids. */
+  /** A filter only counts for its hours, which are added when the generation is dropped, so ids in it mislead nobody before. */
   private sealSome(count: number): Sealed | null {
     const { previous } = this;
     if (previous.count === 0) return null;
@@ -291,7 +290,7 @@ export class RecentRows {
     this.dropFilters(1);
   }
 
-  /** Keeps a share of the filters, the newest. Rows of those that go are known by their hours alone, like all that is older. */
+  /** Keeps a share of the filters, the newest. Rows of the others are then known only by their hours, like all older rows. */
   dropFilters(share: number): void {
     while (this.sealed.length > this.limits.filtersMax * share) {
       const oldest = this.sealed.shift() as Sealed;
@@ -304,7 +303,7 @@ export class RecentRows {
   private filterFor(rows: number): Sealed {
     const last = this.sealed.at(-1);
     if (last !== undefined && last.ids.size + rows <= last.ids.capacity) return last;
-    // A generation holds more than it should while the store is behind.
+    // While the store is behind, a generation holds more rows than it should.
     const capacity = Math.max(this.limits.generationRows * generationsPerFilter, rows);
     return { ids: new FingerprintSet(capacity), hours: new Map<number, number>() };
   }

@@ -8,12 +8,12 @@ import type { Rows } from "#model/tables.ts";
 const hourNs = 3_600_000_000_000;
 const two32 = 4_294_967_296;
 
-/** A time in nanoseconds as a double has it: what is compared with it is rounded alike. */
+/** A time in nanoseconds as a double. It is only compared with times that are rounded in the same way. */
 export function timeAt({ words }: Int64Column, row: number): number {
   return ((words[row * 2 + 1] as number) | 0) * two32 + (words[row * 2] as number);
 }
 
-/** The hour of a time, counted from 1970. As a double has it, in the store too. */
+/** The hour of a time, counted from 1970. The store computes it from doubles too. */
 export function hourOfTime(time: number): number {
   return Math.floor(time / hourNs);
 }
@@ -22,7 +22,7 @@ export function hourOf(ns: bigint): number {
   return hourOfTime(Number(ns));
 }
 
-/** The halves of the stored key of an id, that in `idWords` or another: all of its 128 bits folded into 63. */
+/** The halves of an id's stored key: its 128 bits folded into 63. */
 export function keyLow(words: Uint32Array = idWords, at = 0): number {
   return ((words[at + 1] as number) ^ (words[at + 3] as number)) >>> 0;
 }
@@ -35,7 +35,7 @@ export function storedKey(): bigint {
   return (BigInt(keyHigh()) << 32n) | BigInt(keyLow());
 }
 
-/** Adds the id in `idWords`, of a row that begins then. */
+/** Adds the id in `idWords` of a row that begins at this time. */
 export function pushStoredKey(rows: Rows<"cirron_ids">, time: number): void {
   rows.id_key.pushWords(keyLow(), keyHigh());
   rows.hour.push(hourOfTime(time));
@@ -46,7 +46,7 @@ export function loadId({ bytes, ends }: StringColumn, row: number): void {
   toIdWords(bytes, row === 0 ? 0 : (ends[row - 1] as number), ends[row] as number);
 }
 
-/** Whether the text, which is not empty, is that of the row before. */
+/** Whether the text is not empty and the same as that of the row before. */
 export function isRepeated({ bytes, ends }: StringColumn, row: number): boolean {
   if (row === 0) return false;
   const start = ends[row - 1] as number;

@@ -1,5 +1,5 @@
-// How the rows of a batch become known: each is tied to what its ids are tied to already, new ones are taken, and one
-// that is known is refused, as a duplicate or as a conflict.
+// How the rows of a batch become known: each is tied to what its ids are tied to already. New rows are taken; known rows are
+// refused, as duplicates or as conflicts.
 
 import type { StringColumn } from "#base/columns.ts";
 import { JsonCursor, jsonKind } from "#base/json/cursor.ts";
@@ -18,7 +18,7 @@ import { isRepeated, isRootWord, loadId, pushStoredKey, timeAt } from "./row-ids
 import { type CirronRows, contentColumns, idsOf } from "./rows.ts";
 import { type Stretch, stretchesOf, tables } from "./stretches.ts";
 
-/** Rows without a parent come first in few batches, and not many of them. */
+/** Few batches begin with rows without a parent, and then with few of them. */
 const lookedAtRows = 8;
 
 /** A row that is known without its content. */
@@ -45,8 +45,8 @@ export class RowTaker {
   }
 
   /**
-   * A component that the rows are tied to, as the first spans that they name tell; undefined when those are new. Nearly every
-   * batch goes on where the one before it was: to make it a component of its own and then merge that costs more than its rows.
+   * The component that the rows are tied to by the first span that they name; undefined when that is new. Nearly every batch
+   * continues the one before it, and making a new component only to merge it would cost more than the rows.
    */
   ownerOf({ spans, marks, snapshots }: CirronRows): number | undefined {
     const { inner, nulls } = spans.parent_id;
@@ -65,7 +65,7 @@ export class RowTaker {
     return this.components.has(owner) ? owner : undefined;
   }
 
-  /** Takes the rows of a batch into a component, and into whatever they tie it to: a step for some of the rows. */
+  /** Takes the rows of a batch into a component and whatever they tie it to, some rows per step. */
   *take(rows: CirronRows, start: number): Generator<void, Taken> {
     const taken = startTaking(start);
     yield* hashContents(rows);
@@ -86,7 +86,7 @@ export class RowTaker {
     else this.takeLeaves(rows, table, from, to, taken);
   }
 
-  /** What is noted of all rows that were taken. */
+  /** Notes the facts of all rows that were taken. */
   private *endTable(rows: CirronRows, table: keyof CirronRows, taken: Taken): Generator<void, void> {
     const component = this.components.get(taken.component);
     if (table === "spans") {
@@ -127,7 +127,7 @@ export class RowTaker {
     }
   }
 
-  /** What a span leads to through its parent, which is awaited from now on unless it has arrived. */
+  /** What a span leads to through its parent. The parent is awaited from now on, unless it has arrived. */
   private link(
     parent: number,
     ids: StringColumn,
@@ -149,7 +149,7 @@ export class RowTaker {
     return lead;
   }
 
-  /** A span arrived that may have been awaited, and that leads to another that is. */
+  /** A span arrived: it may have been awaited, and it may lead to another that is. */
   private resolve(before: Awaited | undefined, lead: Awaited | undefined, taken: Taken): void {
     if (before !== undefined) {
       this.components.get(taken.component).unresolved.delete(before.id);
@@ -186,7 +186,7 @@ export class RowTaker {
 
   /**
    * The entry of a span id; ties this batch to whatever the id is already tied to. `before` is the entry of the row before,
-   * or -1: siblings come together, and comparing their parents' ids takes a fifth of looking one up.
+   * or -1: siblings are adjacent, and comparing their parents' ids takes a fifth of the time of a look-up.
    */
   private tie(ids: StringColumn, row: number, before: number, start: number, end: number, taken: Taken): number {
     if (before >= 0 && isRepeated(ids, row)) return before;
@@ -201,7 +201,7 @@ export class RowTaker {
     return entry;
   }
 
-  /** The entry of the id in `idWords`. One whose component was deleted is this batch's, as if it had never been. */
+  /** The entry of the id in `idWords`. If its component was deleted, this batch takes the entry over. */
   private findOwned(time: number, taken: Taken): number {
     const entry = this.recent.find();
     if (entry < 0 || this.components.has(this.recent.ownerOf(entry))) return entry;
@@ -238,7 +238,7 @@ function startTaking(component: number): Taken {
   };
 }
 
-/** Fills the hashes of all rows in where they are not known, as those of stored rows are. */
+/** Fills in the hashes of rows. Stored rows already have theirs. */
 export function* hashContents(rows: CirronRows): Generator<void, void> {
   for (const table of tables) {
     const { content_hash: column, span_id } = rows[table];
@@ -275,7 +275,7 @@ function noteSessionSpan(component: Component, spans: Rows<"spans">, row: number
 
 const ownNames = new Set(["run_id", "pipeline_id", "deployment_id", "model_id"].map((name) => `cirron.${name}`));
 
-/** Only those that are asked for become values: a process may say megabytes of itself. */
+/** Only the attributes that are needed become values: a session span may have megabytes of others. */
 function attrsOf(spans: Rows<"spans">, row: number): Map<string, JsonValue> {
   const attrs = new Map<string, JsonValue>();
   const cursor = new JsonCursor(spans.attrs.bytesAt(row));

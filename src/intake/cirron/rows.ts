@@ -18,8 +18,8 @@ export function idsOf(rows: CirronRows, table: keyof CirronRows): StringColumn {
   return table === "marks" ? rows.marks.mark_id : rows.snapshots.snapshot_id;
 }
 
-/** What makes the content of a row. `blob_uri` is not part of it: the same snapshot has a file:// URI in the
- * spool and the server's own in the posted batch. These lists never change: see `hashRows`. */
+/** The columns that make the content of a row. `blob_uri` is not one: the same snapshot has a file:// URI in the
+ * spool and the server's in the posted batch. These lists never change: see `hashRows`. */
 const contentOf = {
   spans: [
     "parent_id",
@@ -61,8 +61,8 @@ export function contentColumns(rows: CirronRows, table: keyof CirronRows): AnyCo
 }
 
 /**
- * The floats as they were sent: a mark that says by a word what it is has no number there, and its word counts as part
- * of `extra`. Rows that were stored before the word was understood keep their identity by this.
+ * The floats as they were sent: a mark whose value is a word has no number here, and its word counts as part of `extra`. This
+ * keeps the identity of rows that were stored before the word was understood.
  */
 function sentFloats({ flags, value_float: read }: CirronRows["marks"]): AnyColumn {
   const count = read.length;
@@ -78,7 +78,7 @@ function sentFloats({ flags, value_float: read }: CirronRows["marks"]): AnyColum
   return sent;
 }
 
-/** Fills the columns that are the same, or counted, for every row of a batch; a step for each. */
+/** Fills the columns that are the same for all rows of a batch or count them, one per step. */
 export function* stampRows(
   rows: CirronRows,
   stamp: { groupKey: string; receivedNs: ServerNs; position: number },

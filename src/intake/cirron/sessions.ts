@@ -1,8 +1,8 @@
 // Layer two of Cirron grouping: which components were one process.
 // A batch carries no identity of its process, so components are joined by (source, pid, rank) when they
 // are near in time. These joins are guesses: a session span that comes late can prove two groups apart.
-// They are therefore never stored but worked out again, as a pure function of the components, each
-// time one of them changes.
+// So they are never stored, but computed again, as a pure function of the components, whenever one
+// of them changes.
 
 import type { SenderNs } from "#base/clock.ts";
 import { type Component, isOnlyRootMarks, type SessionSpan, type UnresolvedParent } from "./component.ts";
@@ -43,8 +43,8 @@ export function toSessions(components: readonly Component[], gapNs: bigint): Ses
 }
 
 /**
- * Whether two components may be found to be one process, as they are. A thousand containers whose process is number 1, or
- * whose runs have different names, have nothing to do with each other, and what comes of one must not cost a look at all.
+ * Whether two components, as they are, may be one process. A thousand containers whose pid is 1, or whose runs have different
+ * names, have nothing to do with each other, and a batch of one must not cause a look at all of them.
  */
 export function mayEverJoin(a: Component, b: Component): boolean {
   if (a.runOverrides.size > 0 && b.runOverrides.size > 0 && !sharesAny(a.runOverrides, b.runOverrides)) return false;
@@ -63,7 +63,7 @@ export function mayShareRows(a: Component, b: Component): boolean {
   );
 }
 
-/** A batch of only "root" marks belongs to the one session near it, if there is just one. */
+/** A batch with only "root" marks belongs to the session near it, if there is exactly one. */
 function adopt(stray: Component, clusters: readonly Cluster[], sessions: Session[], gapNs: bigint): void {
   const near = clusters.flatMap((cluster, at) =>
     sharesAny(stray.sources, sourcesOf(cluster)) &&
@@ -96,7 +96,7 @@ function joinNear(components: readonly Component[], gapNs: bigint): Cluster[] {
   return [...new Set(clusterOf.values())];
 }
 
-/** Nothing but their times tells them apart, as with a service that sends each request by itself. */
+/** Only their times differ, as with a service that sends each request in its own batch. */
 function areAlike(components: readonly Component[]): boolean {
   const [first] = components;
   return components.every(
@@ -109,7 +109,7 @@ function areAlike(components: readonly Component[]): boolean {
   );
 }
 
-/** Then one look in order of time ends as trying all pairs does. */
+/** For such components, one pass in order of time gives the same result as trying all pairs. */
 function joinAlike(components: readonly Component[], gapNs: bigint): Cluster[] {
   const clusters: Cluster[] = [];
   for (const component of [...components].sort((a, b) =>
@@ -148,13 +148,13 @@ function nearPairs(components: readonly Component[], gapNs: bigint): Pair[] {
   return pairs.sort(byCloseness);
 }
 
-/** Two containers may use one pid at one time: of processes equally near, the one with the same thread is meant. */
+/** Two containers may use one pid at the same time: of processes equally near, the one with the same thread comes first. */
 function byCloseness(x: Pair, y: Pair): number {
   if (x.distance !== y.distance) return x.distance < y.distance ? -1 : 1;
   return Number(y.shareThread) - Number(x.shareThread);
 }
 
-/** Rows have ids and times of their own, so this order is the same whatever came first. */
+/** Uses only the rows' own times and ids, so the order does not depend on arrival. */
 function byEarliestRow(a: Component, b: Component): number {
   if (a.earliest.ns !== b.earliest.ns) return a.earliest.ns < b.earliest.ns ? -1 : 1;
   return a.earliest.id < b.earliest.id ? -1 : 1;
@@ -174,7 +174,7 @@ function mayJoin(a: Cluster, b: Cluster, gapNs: bigint): boolean {
   return true;
 }
 
-/** Two sides that were each told which run they are, and not the same one, are not one process. */
+/** Two sides whose runs are named, and differ, are not one process. */
 function mayBeOneRun(a: Cluster, b: Cluster): boolean {
   const [left, right] = [runsOf(a), runsOf(b)];
   return left.size === 0 || right.size === 0 || sharesAny(left, right);

@@ -10,7 +10,7 @@ export interface StoredGroupRows {
   readonly rows: CirronRows;
   readonly sources: readonly string[];
   readonly runOverrides: readonly string[];
-  /** What the store says of the group. */
+  /** The group's stored row. */
   readonly told: StateRow<"groups"> | null;
   readonly aliases: readonly string[];
 }

@@ -1,4 +1,4 @@
-// Rows of a large batch, some at a time: between two stretches others have their turn.
+// The rows of a large batch in stretches, between which other work gets its turn.
 
 import type { CirronRows } from "./rows.ts";
 

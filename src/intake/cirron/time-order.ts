@@ -1,5 +1,4 @@
-// Numbers of components in the order in which these begin, so that those near in time are found without a look at all
-// of them.
+// Numbers of components in the order of their start, so that those near a time are found without looking at all.
 
 import type { SenderNs } from "#base/clock.ts";
 
@@ -12,14 +11,14 @@ export class TimeOrder {
   private readonly numbers: number[] = [];
   private readonly starts: bigint[] = [];
   private readonly startOf = new Map<number, bigint>();
-  /** Nothing that was ever in it took longer: what began that much earlier may still touch a time. */
+  /** The longest duration of anything that was ever in it: what began that much earlier may still reach a time. */
   private longestNs = 0n;
 
   get size(): number {
     return this.numbers.length;
   }
 
-  /** Files a number by its times, again if they have changed. */
+  /** Files a number by its times, or refiles it when they have changed. */
   put(number: number, { firstNs, lastNs }: Times): void {
     if (lastNs - firstNs > this.longestNs) this.longestNs = lastNs - firstNs;
     const before = this.startOf.get(number);
@@ -40,7 +39,7 @@ export class TimeOrder {
     return this.startOf.delete(number);
   }
 
-  /** Everything that is no farther from these times lies from the first of these places to before the second. */
+  /** The range of places, end excluded, that contains everything no farther than this from these times. */
   placesNear({ firstNs, lastNs }: Times, farthestNs: bigint): [number, number] {
     return [this.placeOf(firstNs - farthestNs - this.longestNs), this.placeOf(lastNs + farthestNs + 1n)];
   }
@@ -61,7 +60,7 @@ export class TimeOrder {
   }
 }
 
-/** Places that need no second look: whole stretches of them are stepped over at once. */
+/** Places that need not be looked at again. Whole stretches of them are skipped at once. */
 export class PassedPlaces {
   private readonly behind = new Map<number, number>();
 
@@ -69,7 +68,7 @@ export class PassedPlaces {
     this.behind.set(place, place + 1);
   }
 
-  /** This place, or the first one behind it that was not passed. */
+  /** This place, or the first one after it that was not passed. */
   next(place: number): number {
     let next = place;
     for (let step = this.behind.get(next); step !== undefined; step = this.behind.get(next)) next = step;

@@ -41,25 +41,25 @@ export interface CirronOutcome {
   readonly faults: Fault[];
   /** The batch was known: same id and same content. */
   readonly isRepeat: boolean;
-  /** Of the first batch with this id. */
+  /** The hash of the first batch with this id. */
   readonly contentHash: string;
-  /** The first one, if this one repeats it and came from the same source. */
+  /** The first batch, if this one repeats it and came from the same source. */
   readonly repeated: KnownBatch | null;
   readonly changes: StateChange[];
   /** The ids that are known from now on, so that they are found in the store when memory has let them go. */
   readonly ids: Rows<"cirron_ids">;
 }
 
-/** Of the limits, what is kept. */
+/** The shares of the limits that are kept. */
 export interface KeptShares {
-  /** Of rows that came lately. */
+  /** For recent rows. */
   readonly rows: number;
   readonly others: number;
 }
 
 export interface CirronLimits extends RecentLimits {
   readonly componentsMax: number;
-  /** Components that were silent for longer are dropped. */
+  /** Components that were silent for longer than this are dropped. */
   readonly quietNs: bigint;
 }
 
@@ -69,12 +69,12 @@ export const defaultCirronLimits: CirronLimits = {
   quietNs: 3n * 3600n * 1_000_000_000n,
 };
 
-/** While a component is on its way to being quiet. */
+/** How often quiet components are looked for within the time after which one counts as quiet. */
 const quietLooks = 128n;
 
 const textEncoder = new TextEncoder();
 
-/** What is known of a batch before its rows are taken. */
+/** What is known about a batch before its rows are taken. */
 interface Begun {
   readonly known: KnownBatch | undefined;
   /** Where its first copy is. */
@@ -96,7 +96,7 @@ export class CirronWorkspace {
   readonly gapNs: bigint;
   /** Components that are stored and not in memory. */
   readonly away: AwayComponents;
-  /** Counts what was dropped: what was found out before may no longer hold. */
+  /** Counts what was dropped. After a drop, what was looked up before may no longer hold. */
   losses = 0;
   private lookedForQuietNs = 0n;
   private readonly limits: CirronLimits;
@@ -122,7 +122,7 @@ export class CirronWorkspace {
     this.taker = new RowTaker(this.recent, this.components, this.awaited);
   }
 
-  /** Nothing of this workspace is stored that memory does not have. */
+  /** Memory has everything of this workspace that is stored. */
   get isWhole(): boolean {
     return this.recent.isWhole && this.losses === 0;
   }
@@ -141,7 +141,7 @@ export class CirronWorkspace {
     if (known !== undefined && home !== undefined && known.contentHash === contentHash)
       return this.repeat(arrival, home, known);
     const ownKey = formatGroupKey(this.workspace, groupKinds.cirronBatch, batchId);
-    // A batch id that arrives again with other content goes on where its first copy is, whose key may be this very one.
+    // A batch id that arrives again with other content continues the component of its first copy, which may have this very key.
     const start =
       home ??
       this.components.ofKey(ownKey) ??
@@ -163,7 +163,7 @@ export class CirronWorkspace {
     const { batchId, contentHash } = arrival;
     const at = this.components.find(taken.component);
     const component = this.components.get(at);
-    // Tied to an older component, its rows are stored under that one's key and its own is never used.
+    // Tied to an older component, its rows are stored under that component's key, and its own is never used.
     if (isFresh && component !== own) this.components.forgetKey(at, ownKey);
     if (taken.duplicates > 0 && home === undefined) component.forked = true;
     component.generation = this.recent.generation;
@@ -190,7 +190,7 @@ export class CirronWorkspace {
     };
   }
 
-  /** The run of a span id that has arrived or that other rows name, if that is in memory. */
+  /** The run of a span that has arrived or is named by other rows, if memory knows it. */
   runOfSpan(spanId: string): RunId | undefined {
     toIdWords(textEncoder.encode(spanId));
     const entry = this.recent.find();
@@ -199,8 +199,8 @@ export class CirronWorkspace {
   }
 
   /**
-   * Lets go of rows and components beyond these shares of the limits, the longest untouched first and only what is stored:
-   * it is read from there again. A share of 0 leaves nothing that can be read again.
+   * Drops rows and components beyond these shares of the limits, those untouched longest first, and only what is stored and can
+   * be read again. A share of 0 drops everything that can be read again.
    */
   shrink(storedPosition: number, nowNs: ServerNs, { rows, others }: KeptShares): void {
     this.ledger.shrink(storedPosition, nowNs, others);
@@ -221,7 +221,7 @@ export class CirronWorkspace {
     this.ledger.forget(groupKeys);
   }
 
-  /** A group without a stored component: it is made of the group's rows, and told with what comes next. */
+  /** Makes a component from the rows of a group that has no stored one. It is announced with the next batch. */
   takeStoredGroup({ groupKey, rows, sources, runOverrides, told, aliases }: StoredGroupRows): void {
     if (this.components.ofKey(groupKey) !== undefined) return;
     const at = this.components.add(this.workspace, groupKey);
@@ -309,7 +309,7 @@ export class CirronWorkspace {
     }
   }
 
-  /** What is quiet for hours is not looked for with every plan that is stored. */
+  /** Called after every stored plan, but quiet components are looked for only now and then. */
   private dropQuiet(storedPosition: number, nowNs: ServerNs): void {
     const { quietNs } = this.limits;
     const restedNs = nowNs - this.lookedForQuietNs;
@@ -326,7 +326,7 @@ export class CirronWorkspace {
     for (const [at] of oldest.slice(0, Math.ceil(count))) this.release(at);
   }
 
-  /** A component whose rows are still in memory stays: they would have no owner. */
+  /** A component whose rows are still in memory stays: the rows would have no owner. */
   private release(at: number): void {
     const component = this.components.get(at);
     if (component.generation >= this.recent.generation - 1) return;

@@ -1,5 +1,5 @@
-// A decoded request → rows. A record that is known is counted and not stored again; a span that comes with other content
-// under a known id is a fault, and the first one stays.
+// A decoded request → rows. A known record is counted and not stored again; a span with a known id and other content is a
+// fault, and the first one stays.
 
 import type { Int64Column, UInt32Column } from "#base/columns.ts";
 import { formatJson } from "#base/json/format.ts";
@@ -48,7 +48,7 @@ class OtlpBatch {
   private readonly placed: Placement;
   private readonly meta: ArrivedAt;
   private readonly conflicts: FaultList<PlacedFault>;
-  /** One byte a row, 1 where it must not be stored; made with the first such row. */
+  /** One byte per row, 1 where it must not be stored; made with the first such row. */
   private dropped: Uint8Array | null = null;
 
   constructor(state: KnownRecords, request: DecodedExport, placed: Placement, meta: ArrivedAt) {
@@ -150,7 +150,7 @@ class OtlpBatch {
     return length === 0 ? [] : [{ table: "logs", rows, dropped: this.dropped }];
   }
 
-  /** Finds out which rows are new. `hashes` are of their contents, where the identity does not say it. */
+  /** Finds out which rows are new. `hashes` are those of their contents, where the identity does not include it. */
   private takeEach(
     { origin, length }: { readonly origin: UInt32Column; readonly length: number },
     times: Int64Column,
@@ -190,7 +190,7 @@ class OtlpBatch {
     return { fault, groupKey: this.placed.groups[group]?.groupKey ?? "" };
   }
 
-  /** Points that stand on the rows of another table: dropped with them. */
+  /** Points that belong to rows of another table, and are dropped with them. */
   private drawn(rows: Rows<"metrics">, owner: UInt32Column): AnyTablePart[] {
     const { length } = owner;
     if (length === 0) return [];
@@ -214,7 +214,7 @@ class OtlpBatch {
     return [{ table: "metrics", rows, dropped: droppedRows }];
   }
 
-  /** What all rows have of their arrival. `owners` says which record each row is of, where it is not its own. */
+  /** Fills the columns about the arrival. `owners` says to which record each row belongs, where it is not one itself. */
   private stamp(rows: StampedRows, length: number, owners?: Uint32Array): void {
     const { receivedNs, position } = this.meta;
     const { groups, groupOf } = this.placed;
@@ -238,7 +238,7 @@ type StampedRows = Pick<Rows<"metrics">, "group_key" | "jrow" | "received_ns" | 
 
 // The attributes of a resource as params of its run, once for each group that has records of it.
 
-/** The number of params that are attributes of a resource, which is no record of its own. */
+/** The `seq` of params that are attributes of a resource, which is not a record itself. */
 const ofResource = -2;
 
 class ResourceParams {
@@ -256,7 +256,7 @@ class ResourceParams {
     this.meta = meta;
   }
 
-  /** A record of this group comes from there; its time is that of the params, if they are new. */
+  /** A record of this group has this origin. If the origin's params are new, they get the record's time. */
   note(group: number, from: number, origins: readonly Origin[], times: Int64Column, row: number): void {
     const pair = group * origins.length + from;
     if (pair === this.lastPair) return;

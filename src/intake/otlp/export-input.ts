@@ -1,4 +1,4 @@
-// An OTLP request as an input: its bytes in protobuf, of which signal they are, and what its headers say of the run.
+// An OTLP request as an input: its bytes in protobuf, their signal, and what its headers say about the run.
 
 import type { Arrival, Input } from "#intake/input.ts";
 import type { Decoded, DecodeLimits, InputKind } from "#intake/input-kind.ts";
@@ -17,7 +17,7 @@ export interface OtlpExportInput extends Input {
   readonly mlflowRun: string;
 }
 
-/** One for each list of names, so that what was learnt of them is shared by all requests. */
+/** One for each list of names, so that all requests share what was learnt about them. */
 const rolesOf = new Map<string, ReturnType<typeof toRoleOf>>();
 
 function roleOf(steps: readonly string[]): ReturnType<typeof toRoleOf> {
@@ -32,10 +32,10 @@ function roleOf(steps: readonly string[]): ReturnType<typeof toRoleOf> {
 
 export const exportInputs: InputKind<OtlpExportInput> = { kind: "otlp_export", decode: decodeRequest };
 
-/** Requests are cut into smaller ones, but for single records that are larger. */
+/** Requests are cut into smaller ones, so only a single large record exceeds this. */
 const appliedAtOnce = 1024 * 1024;
 
-/** The records of a request, and what could not be read of it: its door informs the sender. */
+/** The records of a request, and what could not be read, which the door reports to the sender. */
 export interface DecodedRequest extends Decoded {
   readonly rejected: number;
   readonly faults: readonly Fault[];
@@ -70,7 +70,7 @@ export function decodeRequest(
 
 function placeRecords({ origins, columns, signal }: DecodedExport, arrival: Arrival, mlflowRun: string): Placement {
   if (signal === "traces") return new Placement(origins, columns.origin, columns.rows.start_ns, arrival, mlflowRun);
-  // A log record without a time of its own is of the time at which it came.
+  // A log record without any time gets its time of arrival.
   const cameNs: bigint = arrival.receivedNs;
   const { ts_ns } = columns.rows;
   for (let row = 0; row < ts_ns.length; row++) if (ts_ns.at(row) === 0n) ts_ns.setBigInt(row, cameNs);

@@ -1,10 +1,10 @@
-// What a record of OTLP is known by within its group: a span by its trace and its own id, a log record by the number in
-// its row, everything else by the hash of what it says. Each is 128 bits in the scratch that an IdMap reads.
+// The identity of an OTLP record within its group: of a span, its trace id and span id; of a log record, the number in its row;
+// of everything else, the hash of its content. Each is put into `idWords` as 128 bits.
 
 import { idWords } from "#intake/id-map.ts";
 import type { AnyColumn, Rows } from "#model/tables.ts";
 
-/** The words of a trace id and a span id. Multiplying by odd numbers keeps ids apart that only count up. */
+/** From the words of a trace id and a span id. Multiplying by odd numbers keeps ids apart that only count up. */
 export function loadSpanId(t0: number, t1: number, t2: number, t3: number, s0: number, s1: number): void {
   idWords[0] = t0 ^ Math.imul(s0, 0x9e3779b1);
   idWords[1] = t1 ^ Math.imul(s1, 0x85ebca6b);
@@ -12,7 +12,7 @@ export function loadSpanId(t0: number, t1: number, t2: number, t3: number, s0: n
   idWords[3] = t3 ^ s0;
 }
 
-/** A log record, by `logs.seq`. Nothing else has this second half. */
+/** Of a log record, by `logs.seq`. No other identity has this second half. */
 export function loadLogId(low: number, high: number): void {
   idWords[0] = low;
   idWords[1] = high;
@@ -25,7 +25,7 @@ export function loadContentId(id: string): void {
   for (let word = 0; word < 4; word++) idWords[word] = Number.parseInt(id.slice(word * 8, word * 8 + 8), 16);
 }
 
-/** A record as the store tells it: 48 hex of a span, 32 hex of a content, or the number of a log record. */
+/** From the store: 48 hex digits of a span, 32 of a content hash, or the number of a log record. */
 export function loadStoredId(text: string): void {
   if (text.length === 32) {
     loadContentId(text);
@@ -40,12 +40,12 @@ export function loadStoredId(text: string): void {
   loadLogId(Number(BigInt.asUintN(32, number)), Number(number >> 32n));
 }
 
-/** What makes the content of a span. Its hash is stored, so this list never changes: see `hashRows`. */
+/** The columns that make the content of a span. The hash is stored, so this list never changes: see `hashRows`. */
 export function spanContent({ parent_id, name, start_ns, end_ns, attrs, extra, origin }: Rows<"spans">): AnyColumn[] {
   return [parent_id, name, start_ns, end_ns, attrs, extra, origin];
 }
 
-/** What an IdMap keeps of a content, so that another content under the same identity is seen. */
+/** The bits of a content hash that an IdMap can keep, so that other content under the same identity is noticed. */
 export function toKeptHash(contentHash: number): number {
   return contentHash >>> 1;
 }

@@ -1,5 +1,5 @@
-// Which group each record of a request belongs to. A run's records are cut into groups by the hour that they are of: a
-// service that never ends would else be one group that memory can never drop.
+// Which group each record of a request belongs to. A run's records are grouped by the hour of their own time: otherwise a
+// service that never ends would be one group that memory could never drop.
 //
 //   <workspace>/o/<run>/<hour since 1970>
 

@@ -13,7 +13,7 @@ export interface LogLinesInput extends Input {
   readonly wrapperId: string;
   readonly stream: "stdout" | "stderr";
   readonly offset: number;
-  /** When the lines were printed, where that is known; else when they arrived. */
+  /** When the lines were printed, if known; otherwise their time of arrival counts. */
   readonly printedNs?: string;
 }
 
@@ -41,7 +41,7 @@ export const logLineInputs: InputKind<LogLinesInput> = {
   },
 };
 
-/** A longer one takes so long that others have a turn. */
+/** A longer line is handled in turns with other work. */
 const longLineBytes = 1024 * 1024;
 
 const newline = 0x0a;
@@ -84,7 +84,7 @@ function* toLogRows(
     rows.seq.pushWords(0, 0);
     rows.level.push(input.stream === "stderr" ? "error" : "info");
     rows.logger.push("");
-    // Of bytes that are no text the replacement character is shown, and `raw` has them.
+    // In bytes that are not UTF-8, replacement characters are shown, and `raw` has the bytes.
     const isText = isUtf8(line.bytes);
     if (line.bytes.length > longLineBytes) yield;
     if (isText) rows.msg.pushBytes(line.bytes);

@@ -1,5 +1,5 @@
-// The group of one wrapper: `tributary run` around a program. What it captured is known by its stream and offset, what it
-// tells itself by its number.
+// The group of one wrapper: `tributary run` around a program. A captured line is identified by its stream and offset, a record
+// of the wrapper itself by its number.
 
 import { createHash } from "node:crypto";
 import { type IdMap, idWords } from "#intake/id-map.ts";
@@ -15,7 +15,7 @@ export function loadCaptured(stream: string, offset: number): void {
   for (let word = 0; word < 4; word++) idWords[word] = digest.readUInt32BE(word * 4);
 }
 
-/** Those that are not known, which they are from now on. */
+/** The records that were not known; they are from now on. */
 export function takeFresh<T>(
   known: IdMap,
   records: readonly T[],

@@ -76,7 +76,7 @@ function decodeWrapperLines(body: Uint8Array) {
   return { records, faults: faults.toArray(toRestFault) };
 }
 
-/** These lines are written by our own wrapper, so plain JSON is enough: times are text, counts are small. */
+/** Our own wrapper writes these lines, so plain JSON is enough: times are text, counts are small. */
 function parseRecord(text: string): WrapperRecord | undefined {
   let value: { n?: unknown; type?: unknown; ts_ns?: unknown; payload?: unknown } | null;
   try {

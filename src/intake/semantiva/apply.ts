@@ -50,7 +50,7 @@ function meetLines(state: KnownRecords, rows: LineRows, meta: ArrivedAt, changes
     let lines = known[group];
     if (lines === undefined) {
       const keys = groups[group] as Keys;
-      // Also for a copy: a live copy of what was imported makes its group live, and a named one names it.
+      // Copies count too: a live copy of imported lines makes the group live, and a copy sent to a named run names it.
       for (const change of noteGroup(state, keys, meta)) changes.push(change);
       lines = state.groups.linesOf(keys.groupKey, meta.position);
       known[group] = lines;
@@ -71,7 +71,7 @@ function noteGroup(state: KnownRecords, { groupKey, runId, launchId }: Keys, met
     workspace,
     protocol: ofRun ? "semantiva" : "launch",
     ownId: ofRun ? runId : launchId,
-    // A named run is where pipelines report to; a launch stays itself.
+    // The named run is for pipelines; a launch keeps its own id.
     runOverride: ofRun ? runOverride : null,
     imported,
     receivedNs,

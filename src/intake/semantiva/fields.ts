@@ -1,5 +1,5 @@
-// Fields of a lossless JSON record, read with their types. What has another type reads as absent: the whole line is
-// stored beside every column, so nothing is lost by that.
+// Fields of a lossless JSON record, read by type. A field of another type reads as absent. Nothing is lost by that, because
+// the whole line is stored beside the columns.
 
 import { isJsonObject, type JsonObject, type JsonValue } from "#base/json/value.ts";
 

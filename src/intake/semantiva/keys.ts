@@ -1,5 +1,5 @@
-// Whose a record is: its run, or its launch. run_space_* lines carry the launch id as `run_id`; taking that for a run
-// would invent one.
+// What a record belongs to: its run, or its launch. run_space_* lines have the launch id as `run_id`; taking that for a run id
+// would invent a run.
 
 import { formatGroupKey, formatLaunchKey, type GroupKey, groupKinds } from "#model/group-key.ts";
 import type { Message } from "#wire/semantiva/decode.ts";
@@ -9,7 +9,7 @@ export interface Keys {
   readonly groupKey: GroupKey;
   /** The run's own id; '' for lines of a launch. */
   readonly runId: string;
-  /** The launch that the line is of, or that a start attaches its run to; '' for none. */
+  /** The launch that the line belongs to, or to which a start attaches its run; '' for none. */
   readonly launchKey: GroupKey | "";
   readonly launchId: string;
 }
@@ -19,7 +19,7 @@ let lastRunId = "";
 let lastKey: GroupKey = formatGroupKey("", groupKinds.semantivaRun, "");
 
 function toRunKey(workspace: string, runId: string): GroupKey {
-  // Lines of one run come together, and a text that is the same object need not be built and hashed again.
+  // Lines of one run are mostly adjacent, and reusing the same string saves building and hashing it.
   if (runId !== lastRunId || workspace !== lastWorkspace) {
     lastKey = formatGroupKey(workspace, groupKinds.semantivaRun, runId);
     lastWorkspace = workspace;
@@ -28,7 +28,7 @@ function toRunKey(workspace: string, runId: string): GroupKey {
   return lastKey;
 }
 
-/** The group that the fault of a line stands with; '' when the line names no run that could be. */
+/** The group of a faulty line; '' when the line names no possible run. */
 export function toFaultKey(workspace: string, runId: string): GroupKey | "" {
   return runId.isWellFormed() && runId !== "" ? toRunKey(workspace, runId) : "";
 }
@@ -42,7 +42,7 @@ export function toKeys({ type, known, runId, record }: Message, workspace: strin
   const launchKey = launchId === "" || attempt === undefined ? "" : formatLaunchKey(workspace, launchId, attempt);
   const isLaunchs = launchKey !== "" && (isLaunchType(type) || (!known && runId === launchId));
   if (isLaunchs) return { groupKey: launchKey, runId: "", launchKey, launchId };
-  // A run is attached by its start. Other lines of it stand under no launch, where the store looks them up by run.
+  // A run is attached to its launch by its start. Its other lines have no launch: the store looks them up by run.
   const attached = type === "pipeline_start" ? launchKey : "";
   return { groupKey: toRunKey(workspace, runId), runId, launchKey: attached, launchId };
 }

@@ -1,5 +1,5 @@
-// The lines of a chunk as rows, filled while they are read. What only the journal and the state can tell is added when the
-// chunk is applied: where the rows arrived, and which of them are copies.
+// The lines of a chunk as rows, filled while they are read. What only the journal and the state know is added when the chunk
+// is applied: where the rows arrived, and which of them are copies.
 
 import { ByteWriter } from "#base/byte-writer.ts";
 import { UInt32Column } from "#base/columns.ts";
@@ -14,11 +14,11 @@ import { longLineBytes, type TakenLine } from "#wire/semantiva/decode-lines.ts";
 import { isLifecycleType, type Keys, toKeys } from "./keys.ts";
 import { pushEvent, pushLifecycle, pushNode, readContext, toParams } from "./rows.ts";
 
-/** Most lines are nodes, and most of what is stored of them is their text: room for all of it is made at once. */
+/** Room for the text of events at first. For nodes, which most lines are, there is room for the whole body. */
 const eventBytesFirst = 64 * 1024;
 
 export class LineRows {
-  /** Those that the lines belong to, in the order of their first line. */
+  /** The groups of the lines, in the order of their first line. */
   readonly groups: Keys[] = [];
   /** For each line, the first four words of its digest. */
   readonly identities = new UInt32Column();
@@ -32,7 +32,7 @@ export class LineRows {
   private readonly scratch = new ByteWriter(0);
   private lastKey: GroupKey | undefined;
   private lastGroup = 0;
-  // Made with the first row: most chunks that come alone have rows of one or two tables.
+  // Made with the first row: most small chunks have rows of one or two tables.
   private events: Rows<"events"> | undefined;
   private nodes: Rows<"nodes"> | undefined;
   private lifecycle: Rows<"lifecycle"> | undefined;
@@ -43,7 +43,7 @@ export class LineRows {
     this.bodyBytes = bodyBytes;
   }
 
-  /** Null when the line is taken; otherwise the rest of the work. */
+  /** Null when the line is done; otherwise the rest of the work. */
   take(line: TakenLine): Generator<void, void> | null {
     const keys = toKeys(line.message, this.workspace);
     this.note(line, keys);
@@ -52,7 +52,7 @@ export class LineRows {
     return this.push(line, keys);
   }
 
-  /** Its strict form is made with pauses, and then at hand. */
+  /** Makes the line's strict form with pauses first. */
   private *takeLong(line: TakenLine, keys: Keys): Generator<void, void> {
     yield* lookThrough(line.bytes);
     const rest = this.push(line, keys);
@@ -77,7 +77,7 @@ export class LineRows {
     pushLifecycle(this.lifecycle, line, keys, context);
   }
 
-  /** What a run starts with is among its params. */
+  /** The context of a run's start also becomes params. */
   private membersInto(line: TakenLine, keys: Keys): OnMember | undefined {
     if (line.message.type !== "pipeline_start") return undefined;
     this.params ??= createRows("params");
@@ -111,7 +111,7 @@ export class LineRows {
     return rows;
   }
 
-  /** `copies` has a 1 at the place of each line that is a copy; null when there are none. Nothing is left here then. */
+  /** Hands over the rows. `copies` has a 1 at the place of each line that is a copy; null when there are none. */
   toParts(meta: ArrivedAt, copies: Uint8Array | null): AnyTablePart[] {
     const parts: AnyTablePart[] = [];
     const { events, nodes, lifecycle, params } = this;

@@ -1,4 +1,4 @@
-// Lines of a trace as an input: whole ones, and where in their file or stream they begin.
+// Whole lines of a trace as an input, with their place in their file or stream.
 
 import type { Input } from "#intake/input.ts";
 import type { Decoded, InputKind } from "#intake/input-kind.ts";
@@ -13,7 +13,7 @@ export interface SemantivaLinesInput extends Input, LinesSource {
   readonly kind: "semantiva_lines";
 }
 
-/** Compiling the schemas takes a while: a server does it when it has started, and a command that needs none does not. */
+/** Compiling the schemas takes a while. A server does it after its start; a command that does not need them never does. */
 let registry: Registry | undefined;
 
 export const lineInputs: InputKind<SemantivaLinesInput> = {
@@ -27,7 +27,7 @@ export const lineInputs: InputKind<SemantivaLinesInput> = {
   },
 };
 
-/** The lines as rows, for whoever has this workspace. */
+/** The lines as rows of this workspace. */
 export function* readLinesInSteps(
   source: LinesSource & { readonly workspace: string },
   registry: Registry,

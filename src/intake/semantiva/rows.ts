@@ -1,6 +1,6 @@
-// One record → its rows: SER lines become `nodes`, all others `events`; what aggregation needs of the lifecycle lines
-// also stands in the narrow `lifecycle` table, and the context of a run among the `params`. When and where the record
-// arrived is known only later, and filled in then.
+// One record → its rows: SER lines become `nodes`, all others `events`. What aggregation needs of the lifecycle lines is also
+// in the narrow table `lifecycle`, and the context of a run also in `params`. When and where the record arrived is filled in
+// later.
 
 import type { ByteWriter } from "#base/byte-writer.ts";
 import type { Int64Column, NullableColumn } from "#base/columns.ts";
@@ -65,8 +65,8 @@ export function pushEvent(rows: Rows<"events">, line: TakenLine, keys: Keys): vo
 }
 
 /**
- * What a run of a launch runs with, in the order that makes equal contexts equal texts; null when the line has none. The
- * text is a view of `scratch`.
+ * The context of a run, sorted so that equal contexts are equal texts; null when the line has none. The text is a view of
+ * `scratch`.
  */
 export function* readContext(
   { message }: TakenLine,
@@ -108,7 +108,7 @@ export function pushLifecycle(rows: Rows<"lifecycle">, line: TakenLine, keys: Ke
   rows.jrow.push(line.at);
 }
 
-/** The context as params, so that runs are found, sorted and compared by it: takes its members one by one. */
+/** Takes the members of the context one by one as params, so that runs can be found, sorted and compared by them. */
 export function toParams(rows: Rows<"params">, line: TakenLine, keys: Keys): OnMember {
   const tsNs = nsAt(line.message.record, "timestamp");
   return (name, value, text, from, to) => {
@@ -131,7 +131,7 @@ export function toParams(rows: Rows<"params">, line: TakenLine, keys: Keys): OnM
   };
 }
 
-/** The line is its own payload. Only when strict JSON cannot say it does `raw` hold the line and `payload` a copy. */
+/** The line itself is the payload. If it is not strict JSON, `raw` has the line, and `payload` its strict form. */
 function pushLine(rows: Rows<"events"> | Rows<"nodes">, { bytes, message }: TakenLine): void {
   const lossy = (message.oddities & lossyOddities) !== 0;
   rows.payload.pushBytes(lossy ? rewriteStrict(bytes, 0, bytes.length) : bytes);

@@ -1,8 +1,8 @@
-// Decoded events → rows. The state is which events are known: a copy, in whatever order, chunk, file or transport it
-// comes, is counted and not stored; one identity with two contents keeps the first and makes a fault of the other.
+// Decoded events → rows. The state is which events are known. A copy, in whatever order, chunk, file or transport it comes, is
+// counted and not stored. If one identity has two contents, the first is kept and the second becomes a fault.
 //
 // A group is `<workspace>/x/<run id as the client sent it>`. A run named by a path or a wrapper does not change the
-// group, only the run it belongs to, so that the same events are recognised with and without that name.
+// group, only the run to which it belongs, so that the same events are recognised with and without that name.
 
 import type { DictColumn, Int64Column } from "#base/columns.ts";
 import type { Applied } from "#intake/applied.ts";
@@ -30,7 +30,7 @@ export function placeFaults({ faults }: DecodedXtrack, workspace: string): Place
   return faults.map(({ fault, run }) => ({ fault, groupKey: run === "" ? "" : toGroupKey(workspace, run) }));
 }
 
-/** Changes the state and hands over the columns of `decoded`, which must not be used again. With pauses while rows are filled. */
+/** Changes the state and hands over the columns of `decoded`, which must not be used again. Pauses while it fills rows. */
 export function* applyXtrack(
   state: KnownRecords,
   record: XtrackRecord,
@@ -57,7 +57,7 @@ class XtrackBatch {
   private readonly meta: ArrivedAt;
   private readonly columns: EventColumns;
   private readonly switches: readonly StreamSwitch[];
-  /** One byte an event, 1 where it must not be stored; made with the first such event. */
+  /** One byte per event, 1 where it must not be stored; made with the first such event. */
   private dropped: Uint8Array | null = null;
   private readonly groupKeys: readonly GroupKey[];
   private readonly ranges: SeqRange[] = [];
@@ -94,7 +94,7 @@ class XtrackBatch {
     let streamKey = -1;
     for (let event = 0; event < columns.length; event++) {
       if (runs[event] === noRun) {
-        // An ack before any run_start: it says something about the connection and belongs to no run.
+        // An ack before any run_start belongs to the connection and to no run.
         this.markDropped(event);
         continue;
       }
@@ -118,7 +118,7 @@ class XtrackBatch {
     }
   }
 
-  /** Fills the columns that only the arrival knows and those that repeat the event's own. */
+  /** Fills the columns about the arrival and those that repeat the event's own. */
   *fill(owned: AnyOwnedRows): Generator<void, AnyTablePart> {
     const { columns, meta } = this;
     const { event, rows } = owned;
@@ -144,7 +144,7 @@ class XtrackBatch {
     return { table: owned.table, rows, dropped: this.droppedRows(events, count) } as AnyTablePart;
   }
 
-  /** The rows that no single event has: sequence ranges and faults. */
+  /** Rows that belong to no single event: sequence ranges and faults. */
   ownParts(): AnyTablePart[] {
     const faults = toFaultParts(this.faults, "xtrack", this.meta, this.state.faults);
     return this.ranges.length === 0 ? faults : [this.toRangeRows(), ...faults];
@@ -240,7 +240,7 @@ interface WorkerStream {
   range: SeqRange | undefined;
 }
 
-/** Fills the empty column with texts[codes[events[row]]], with one look into the dictionary per text. */
+/** Fills the empty column with texts[codes[events[row]]], with one dictionary look-up per text. */
 function mapCodes(
   column: DictColumn,
   texts: readonly string[],
@@ -290,8 +290,8 @@ function fillConstants(owned: AnyOwnedRows, count: number): void {
   }
 }
 
-// Sequence numbers as they came, folded into rows of neighbours: gaps are found from a few rows instead of all events.
-// A range goes on while numbers grow by one and times do not run backwards; a run_start always begins one.
+// Sequence numbers as they came, folded into ranges, so that gaps are found from a few rows instead of all events.
+// A range continues while numbers grow by one and times do not go backwards; a run_start always begins one.
 
 const two32 = 4294967296;
 

@@ -1,4 +1,4 @@
-// Frames as an input: whole ones, or bytes between frames that could not be understood.
+// Whole frames as an input, and notes of bytes between them that could not be understood.
 
 import type { AwayEvents, TimeWindow } from "#intake/away-events.ts";
 import type { Input } from "#intake/input.ts";
@@ -22,7 +22,7 @@ export const frameInputs: InputKind<XtrackFramesInput> = {
   },
 };
 
-/** Frames of the usual size have fewer. */
+/** Inputs with fewer rows, as nearly all are, are applied at once. */
 const rowsAtOnce = 100_000;
 
 /** For a stream that has decoded its frames already. */
@@ -37,9 +37,7 @@ export function toDecodedFrames(record: XtrackRecord, decoded: DecodedXtrack): D
   };
 }
 
-// Which stored events have to be known again before an input's events can be told from them.
-
-/** By group. Nearly always empty: new events are later than dropped ones. */
+/** By group, the stored events that must be read back before the input is applied. Nearly always none: new events are later. */
 function awayWindows(
   groups: KnownGroups,
   { columns }: DecodedXtrack,
@@ -57,7 +55,7 @@ function awayWindows(
   return windows;
 }
 
-/** Acks and commands count for themselves and are never away; one that has the number of an event costs a question. */
+/** Acks and commands have their own numbers and are never dropped; one with the number of a dropped event costs a question. */
 function windowsOf(columns: EventColumns, runCode: number, away: readonly (AwayEvents | undefined)[]): Set<TimeWindow> {
   const found = new Set<TimeWindow>();
   const runs = columns.run.codes;

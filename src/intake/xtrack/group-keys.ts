@@ -1,7 +1,7 @@
 // The group of a run's events, `<workspace>/x/<run id as the client sent it>`.
 //
-// A live run recurs, and in a fleet with every record. So the keys of runs that came lately are kept: a
-// text that is the same object is found in a table without being made, hashed and compared anew.
+// The same runs recur, in a fleet with every record, so the keys of recent runs are kept: looking up the same string object
+// again is faster than building, hashing and comparing a new one.
 
 import { formatGroupKey, type GroupKey, groupKinds } from "#model/group-key.ts";
 
@@ -9,7 +9,7 @@ import { formatGroupKey, type GroupKey, groupKinds } from "#model/group-key.ts";
 const lateKeys = new Map<string, Map<string, GroupKey>>();
 let lateCount = 0;
 const lateKeysMax = 20_000;
-/** Whoever makes up long names must not fill our memory. */
+/** Longer names are not kept, so that a sender who makes them up cannot fill memory. */
 const lateCharsMax = 128;
 
 export function toGroupKey(workspace: string, run: string): GroupKey {
