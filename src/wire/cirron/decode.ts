@@ -1,7 +1,7 @@
 // A Cirron batch from its bytes straight to columns: no object is made per row.
 //
-// What spoils the whole message (no JSON, no batch, another schema version) is a refusal; what spoils one record is
-// a fault beside the other rows. Unknown fields are kept, and so is every value that fits no column.
+// If the whole message is bad (no JSON, no batch, another schema version) it is refused; a bad record is a fault, and the
+// other rows are taken. Unknown fields are kept, and so is every value that fits no column.
 
 import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
 import { endOfValue } from "#base/json/end-of-value.ts";
@@ -27,7 +27,7 @@ export function decodeBatch(bytes: Uint8Array, limits: JsonLimits = defaultJsonL
   return atOnce(decodeBatchInSteps(bytes, limits));
 }
 
-/** The same, with pauses offered after some records or bytes: a large batch takes longer than others should wait. */
+/** The same with pauses: decoding a large batch takes longer than others should wait. */
 export function* decodeBatchInSteps(
   bytes: Uint8Array,
   limits: JsonLimits = defaultJsonLimits,
@@ -46,7 +46,7 @@ export function* decodeBatchInSteps(
   }
 }
 
-/** A body that is not JSON, as the fault that it is kept as. */
+/** The fault for a body that is not JSON. */
 function toMessageFault({ kind, reason, offset }: JsonFault, body: Uint8Array): Fault {
   const raw = body.slice();
   if (kind === "syntax" && isOtlpProtobuf(body))
@@ -54,15 +54,15 @@ function toMessageFault({ kind, reason, offset }: JsonFault, body: Uint8Array): 
   return { code: jsonFaultCodes[kind], detail: `${reason} (byte ${offset})`, place: { offset }, raw };
 }
 
-/** More than a batch in one body can have of real ones; those after it are counted in one fault. */
+/** More records than a real batch can have in one body; those beyond it are counted in one fault. */
 export const recordsMax = 1_000_000;
 
 const stepRecords = 512;
 const stepBytes = 256 * 1024;
-/** A record above this is looked through with pauses before it is read. */
+/** A larger record is looked through with pauses before it is read. */
 const longRecordBytes = 1024 * 1024;
 
-// Memory of the decoder that is used again: nearly always there is one batch at a time, and so one scratch.
+// Memory of the decoder that is reused. There is nearly always one batch at a time, and so one scratch.
 const freeScratch: Scratch[] = [];
 
 type Scratch = ReturnType<typeof createScratch>;
@@ -80,7 +80,7 @@ function isTable(key: string): key is Table {
   return key === "spans" || key === "marks" || key === "snapshots";
 }
 
-/** What a table is before a record of it comes: most batches have no snapshots, and dozens of columns cost more than a span. */
+/** What a table is before its first record: most batches have no snapshots, and making dozens of columns costs more than a span. */
 const noRows: Readonly<TableRows> = {
   spans: createRows("spans"),
   marks: createRows("marks"),
@@ -201,7 +201,7 @@ class BatchDecoder {
     const { cursor } = this;
     const from = cursor.pos;
     yield* this.skipValue();
-    // It is shown to whoever sent another one, whatever it is.
+    // The refusal shows what was sent, whatever it is.
     if (key === "schema_version") {
       this.version = textDecoder.decode(cursor.bytes.subarray(from, cursor.pos));
       return;
@@ -232,7 +232,7 @@ class BatchDecoder {
   }
 
   private *readTable(table: Table, kind: number): Generator<void, boolean> {
-    // The key came before: the last one counts.
+    // The key is there twice: the last one counts.
     if (this.tables[table].flags.length > 0 || this.faults[table].length > 0) this.restart(table);
     this.hasRows = true;
     if (kind === jsonKind.null) return false;
@@ -280,7 +280,7 @@ class BatchDecoder {
     else fillSnapshots(this.own("snapshots"), table);
   }
 
-  /** From the first record of a list on. */
+  /** Reads the records of a list; the cursor is at the first. */
   private *readRecords(name: Table, table: RecordTable): Generator<void> {
     const { cursor, bytes } = this;
     table.aim(cursor, new DataView(bytes.buffer, bytes.byteOffset, bytes.length));
@@ -322,7 +322,7 @@ class BatchDecoder {
     if (table.count > 0) this.fill(name, table);
   }
 
-  /** Passes one record; null when it is too long to be passed at once, and then nothing is passed. */
+  /** Passes one record. Null when it is too long to be passed at once; then nothing is passed. */
   private tryRecord(name: Table, item: number, table: RecordTable): boolean | null {
     const { cursor } = this;
     const { pos: from, depth } = cursor;
@@ -349,7 +349,7 @@ class BatchDecoder {
     }
   }
 
-  /** A record that is nested too deep is passed as bytes and kept as a fault, and its neighbours live. */
+  /** Passes a record that is nested too deep as bytes and keeps it as a fault; its neighbours are taken. */
   private refuseDeep(error: unknown, name: Table, item: number, from: number, depth: number): false {
     const { cursor, bytes } = this;
     const to = error instanceof JsonTrouble && error.kind === "depth" ? endOfValue(bytes, from) : -1;
@@ -363,13 +363,13 @@ class BatchDecoder {
 
   private *skipValue(): Generator<void, void> {
     const { cursor } = this;
-    // Only a container is looked through first.
+    // A long container is looked through first.
     if (cursor.peek() <= jsonKind.array && cursor.end - cursor.pos > longRecordBytes)
       yield* this.lookThrough(cursor.pos);
     cursor.skipValue();
   }
 
-  /** Looks the next value through, with pauses, so that it is then passed at once. What is wrong with it is found then. */
+  /** Looks the next value through with pauses, so that it can be passed at once. Errors in it show when it is passed. */
   private *lookThrough(from: number): Generator<void, void> {
     const { bytes, cursor } = this;
     const ahead = new JsonCursor(bytes, from, cursor.end, this.limits);

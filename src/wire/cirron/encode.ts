@@ -64,11 +64,11 @@ export interface SpanRow {
   readonly markRanges: readonly number[] | null;
 }
 
-/** What every span of a thread has in common, encoded once. */
+/** What all spans of a thread have in common, encoded once. */
 export interface SpanOrigin {
   /** `,"thread_id":…,"pid":…,"rank":…` */
   readonly fields: Uint8Array;
-  /** The same from `cpu_ns` to `"attrs":`, for spans without accelerator time and memory peak: nearly all. */
+  /** Everything from `cpu_ns` to `"attrs":`, for spans without accelerator time and memory peak, which are nearly all. */
   readonly plain: Uint8Array;
 }
 
@@ -118,7 +118,7 @@ export function encodeSpan(
   out.raw(end as Uint8Array);
 }
 
-/** Where, from its start, a mark's head has the twelve digits that differ from mark to mark. */
+/** The offset, in a mark's head, of the twelve digits that differ from mark to mark. */
 export const markCounterOffset: number = markStart.length + 20;
 
 /** Everything up to the value; `spanCounter` 0 is the document's "root". */

@@ -1,8 +1,8 @@
-// From a block of scanned records to columns, one field of all of them at a time. A value that does not fit its column
-// is never lost: the column gets its default and the value goes to `extra` as it was sent.
+// From a block of scanned records to columns, one field at a time for all records. A value that does not fit its column is
+// never lost: the column gets its default, and the value goes to `extra` as it was sent.
 //
 // Columns that are empty in most rows (nullable ones, `flags`, `extra`, `raw`) are touched only by rows that have
-// something for them: they are padded up to the row then, and by `padRows` at the end of the batch.
+// something for them. They are padded up to the row then, and by `padRows` at the end of the batch.
 
 import type { DictColumn, Int64Column, NullableColumn, StringColumn, UInt32Column } from "#base/columns.ts";
 import { jsonKind, numberForm } from "#base/json/cursor.ts";
@@ -14,7 +14,7 @@ import { WordMemo } from "./token-memo.ts";
 
 const words: Int64Words = { low: 0, high: 0 };
 const noBytes = new Uint8Array(0);
-/** Of the column that is filled. */
+/** For the column that is being filled. */
 const wordMemo = new WordMemo();
 
 /** A text that should be there; anything else becomes ''. */
@@ -79,7 +79,7 @@ function escapeText(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Names or words. Numbers and booleans are shown as their text and kept in `extra`; `absent` stands for the rest. */
+/** Names or words. Numbers and booleans become their text and are kept in `extra`; anything else becomes `absent`. */
 export function fillWords(column: DictColumn, table: RecordTable, field: number, absent: string): void {
   const { count, width, kinds, bits, from, to, view } = table;
   const memo = wordMemo;
@@ -123,7 +123,7 @@ export function flagUnlisted(column: DictColumn, start: number, table: RecordTab
   }
 }
 
-/** Integers of 64 bits, which `isInt64` has told to be such. */
+/** 64-bit integers, which `isInt64` has checked. */
 export function fillInt64(column: Int64Column, table: RecordTable, field: number): void {
   const { count, width, from, to } = table;
   const { bytes } = table.cursor;
@@ -224,7 +224,7 @@ function namesOfNullable(table: Table): string[] {
   return Object.entries(factTables[table]).flatMap(([name, type]) => (type.startsWith("Nullable(") ? [name] : []));
 }
 
-/** By table, the columns in which a row may be absent: to look for them in every batch costs more than to pad them. */
+/** The nullable columns of each table. Looking for them in every batch would cost more than padding them. */
 const nullable = {
   spans: namesOfNullable("spans"),
   marks: namesOfNullable("marks"),

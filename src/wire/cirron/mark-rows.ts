@@ -1,4 +1,4 @@
-// Marks to the columns of `marks`: of the four value columns exactly that of `value_type` is filled.
+// Marks to the columns of `marks`: of the four value columns, only that of `value_type` is filled.
 
 import { jsonKind, numberForm } from "#base/json/cursor.ts";
 import { type Int64Words, parseInt64 } from "#base/json/number.ts";
@@ -125,7 +125,7 @@ function isDouble(table: RecordTable, cell: number): boolean {
   return table.bits[cell] !== numberForm.integer || Number.isSafeInteger(doubleOf(table, cell));
 }
 
-/** A literal like 1e400 or 1e-400, of which the double keeps nothing: its record stays as text too. */
+/** A literal like 1e400 or 1e-400, of which a double keeps nothing: the record's text is kept too. */
 function isOutOfRange(table: RecordTable, cell: number, value: number): boolean {
   if (value !== 0 && Number.isFinite(value)) return false;
   return table.bits[cell] !== numberForm.nonFinite && (value !== 0 || /^-?[0.]*[1-9]/.test(table.sent(cell)));

@@ -7,7 +7,7 @@
 const requestTag = 0x0a;
 const resourceTags = new Set([0x0a, 0x12, 0x1a]);
 
-/** Whether the bytes are cut into ResourceSpans without a rest. */
+/** Whether the bytes consist of ResourceSpans and nothing else. */
 export function isOtlpProtobuf(bytes: Uint8Array): boolean {
   let p = 0;
   while (p < bytes.length) {

@@ -12,7 +12,7 @@ interface Cell {
   readonly text: string | null;
   readonly json: string;
   readonly integer: bigint | number | string | null;
-  /** The value of a mark stands in one of four columns, and this is only the name of one. */
+  /** The value of a mark is in one of four columns; this cell only names the type. */
   readonly value: string;
 }
 
@@ -79,7 +79,7 @@ export type RecordCells<K extends CirronKind> = TailCells & {
   readonly [F in FieldOf<K> as F[0]]: Cell[F[1]];
 } & (K extends "mark" ? MarkValue : unknown);
 
-/** With pauses: a record may be of megabytes. */
+/** With pauses: a record may have megabytes. */
 export function* formatRecord<K extends CirronKind>(kind: K, cells: RecordCells<K>): Generator<void, Texts> {
   if (cells.raw !== "") return [cells.raw];
   const fields = new Map<string, string | Texts>();

@@ -1,6 +1,6 @@
-// The first half of reading spans, marks or snapshots: where each of their fields stands in the bytes, for a block of
-// records at a time. Nothing is stored yet, so a record that turns out to be unusable leaves no trace in the columns;
-// fields may come in any order, and of a field that comes twice the last one counts. The second half (`fill.ts`) goes
+// The first half of reading spans, marks or snapshots: finds where each field is in the bytes, for a block of
+// records at a time. Nothing is stored yet, so a record that turns out to be unusable leaves no trace in the columns.
+// Fields may come in any order; of a field that comes twice, the last one counts. The second half (`fill.ts`) goes
 // over a block column by column, in short loops that do one thing.
 
 import { ByteWriter } from "#base/byte-writer.ts";
@@ -20,7 +20,7 @@ const nullWord = 0x6c6c756e;
 
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The fields that one kind of record has, in the order real clients write them; made once. */
+/** The fields of one kind of record, in the order in which real clients write them; made once. */
 export class RecordFields {
   readonly names: readonly string[];
   /** What stands before each value in a compact record: `{` or `,`, the name in quotes, a colon. */
@@ -36,16 +36,16 @@ export class RecordFields {
 
 /**
  * Reads one field's value in its own way while the record is scanned, or passes nothing and returns false. Throws LongValue
- * when that would take it far behind a place.
+ * when the value extends far beyond `giveUpAt`.
  */
 export interface FieldReader {
   tryRead(cursor: JsonCursor, view: DataView, giveUpAt: number): boolean;
 }
 
-/** Fields of a long record that are passed before others have a turn. */
+/** How many fields of a long record are passed between two pauses. */
 const pauseFields = 2048;
 
-/** What a table keeps of the memory in which `extra` is written. */
+/** How much memory for writing `extra` a table keeps. */
 const extraBytesKept = 64 * 1024;
 
 /** How many records a block holds; its scratch memory stays in the processor's cache. */
@@ -93,7 +93,7 @@ export class RecordTable {
 
   private readonly fields: RecordFields;
   private strict = noScan;
-  /** Of the record being read: its long values were looked through. */
+  /** The long values of the record being read were looked through. */
   private isLong = false;
   private readonly ownReader: FieldReader | null;
   private readonly ownField: number;
@@ -111,7 +111,7 @@ export class RecordTable {
     this.ownReader = ownReader;
   }
 
-  /** Begins with another text. The table is made once and serves all of them, one at a time. */
+  /** Begins with another text. A table is made once and serves many texts, one at a time. */
   aim(cursor: JsonCursor, view: DataView): void {
     this.cursor = cursor;
     this.view = view;
@@ -136,8 +136,8 @@ export class RecordTable {
   }
 
   /**
-   * Passes one record, at whose brace the cursor stands, into row `count`. It becomes one of the block by `keep`; the
-   * next `read` overwrites it otherwise. Throws LongValue at values behind so many bytes of it.
+   * Reads the record whose brace the cursor is at into row `count`. `keep` makes it part of the block; otherwise the next
+   * `read` overwrites it. Throws LongValue at values beyond the first `bytesMax` bytes of the record.
    */
   read(bytesMax: number): void {
     const { cursor } = this;
@@ -184,8 +184,8 @@ export class RecordTable {
   }
 
   /**
-   * Passes the fields that stand where real clients write them, without blanks; returns how many. This is where most
-   * bytes of a batch go by: everything that is not plain is left to the cursor.
+   * Passes the fields that are in the usual order, without blanks; returns how many. Most bytes of a batch are read
+   * here: everything that is not plain is left to the cursor.
    */
   private readInOrder(): number {
     const { cursor, view, kinds, from, to, bits } = this;
@@ -271,7 +271,7 @@ export class RecordTable {
     return rewriteStrict(this.cursor.bytes, (this.from[cell] as number) - quote, (this.to[cell] as number) + quote);
   }
 
-  /** Says that a value fits no column; it goes to `extra`. */
+  /** Notes that a value fits no column: it goes to `extra`. */
   keepInExtra(row: number, field: number): void {
     this.odd[row] = (this.odd[row] as number) | (1 << field);
     const cell = row * this.width + field;
@@ -286,7 +286,7 @@ export class RecordTable {
     return this.odd[row] !== 0 || this.unknown.has(row);
   }
 
-  /** The text of a field that the record has beyond the document's, '' when it is none. */
+  /** The text of a field that the document does not name; '' when it is not there, or not a text. */
   unknownText(row: number, name: string): string {
     return this.unknown.textOf(row, name);
   }
@@ -303,12 +303,12 @@ export class RecordTable {
     }
     this.unknown.write(row, writer);
     writer.byte(0x7d);
-    // Instead of the first comma.
+    // In place of the first comma.
     writer.bytes[0] = 0x7b;
     return writer.view();
   }
 
-  /** The field of the next key; -1 when it is no known one, and then its value is passed too. */
+  /** The field of the next key; -1 for an unknown key, whose value is passed too. */
   private readKey(): number {
     const { cursor } = this;
     cursor.readKey();

@@ -1,4 +1,4 @@
-// What spans, marks and snapshots have in common: an id, a time, and what is wrong with a record that lacks them.
+// What spans, marks and snapshots have in common: an id and a time, and the trouble with a record that lacks them.
 
 import { jsonKind } from "#base/json/cursor.ts";
 import { isInt64 } from "./fill.ts";

@@ -8,7 +8,7 @@ import { locatePointer } from "#base/json/pointer.ts";
 import { isJsonObject, type JsonObject } from "#base/json/value.ts";
 
 interface Placed {
-  /** Where in the line the sentinel begins and ends; the bytes around it are the program's own. */
+  /** Where in the line the sentinel begins and ends; the bytes around it are other output. */
   readonly start: number;
   readonly end: number;
 }
@@ -56,7 +56,7 @@ function decodeSentinel(line: Uint8Array, start: number): Sentinel | undefined {
     if (typeof remoteKey === "string" && typeof localPath === "string")
       return { kind, start, end, remoteKey, localPath };
   }
-  // Not of the SDKs that are known: it stays what the program printed.
+  // Not from a known SDK: it stays part of the output.
   return undefined;
 }
 

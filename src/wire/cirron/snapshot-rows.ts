@@ -32,14 +32,14 @@ export function troubleWithSnapshot(table: RecordTable): RecordTrouble | null {
   return troubleWithId(table, at.id) ?? troubleWithTime(table, at.ts_ns);
 }
 
-/** Reads the numbers of a long snapshot that was just read, with pauses: `pushStats` has them at hand then. */
+/** Reads the numbers of the long snapshot that was just read, with pauses, for `pushStats`. */
 export function readLongStats(table: RecordTable, stats: StatsReader): Generator<void, void> {
   return stats.readInSteps(table, table.count * table.width + at.stats);
 }
 
 /**
- * Pushes the numbers of the snapshot that was just read and will be kept, while the reader still has them. `row` counts
- * all rows of the batch.
+ * Pushes the numbers of the snapshot that was just read and will be kept, while the reader still has them. `row` is its
+ * number among all rows of the batch.
  */
 export function pushStats(rows: Rows<"snapshots">, row: number, table: RecordTable, stats: StatsReader): void {
   stats.read(table, table.count * table.width + at.stats);

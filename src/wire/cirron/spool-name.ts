@@ -14,7 +14,7 @@ export interface SpoolName {
 /** Nanoseconds since the epoch have at most this many digits for 64 bits. */
 const spoolName = /^(\d{20})-([0-9a-f]{32})\.json$/;
 
-/** `name` is the last part of a path; null when the spool does not name its files so. */
+/** `name` is the last part of a path; null when it is not the name of a batch in a spool. */
 export function parseSpoolName(name: string): SpoolName | null {
   const [, createdNs, batchId] = spoolName.exec(name) ?? [];
   return createdNs === undefined || batchId === undefined ? null : { createdNs: BigInt(createdNs), batchId };

@@ -1,6 +1,6 @@
 // The numbers inside a snapshot's `stats`. Statistics as the SDK writes them are read while the record is scanned;
-// any other text is scanned first and looked through afterwards, and whatever is not a number where one is expected
-// is left out here and stays in the stored text.
+// any other text is scanned first and read afterwards. Anything but a number where one is expected is left out here; it stays
+// in the stored text.
 
 import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
 import { LongValue } from "#base/json/strict.ts";
@@ -50,7 +50,7 @@ export class DoubleList {
   }
 }
 
-/** Holds the numbers of the record it read last. */
+/** Reads statistics and holds the numbers of the record that it read last. */
 export class StatsReader {
   mean: number | null = null;
   std: number | null = null;
@@ -62,7 +62,7 @@ export class StatsReader {
   private readonly cursor = new JsonCursor(noBytes);
   private readonly decimal = new ShortDecimal();
   private readonly numbers = new Float64Array(numberTokens.length);
-  /** Where the statistics stand whose numbers are held, -1 when they are those of none. */
+  /** The offset of the statistics whose numbers are held; -1 for none. */
   private readAt = -1;
 
   /**
@@ -92,7 +92,7 @@ export class StatsReader {
     if (!isHeld) atOnce(this.readInSteps(table, cell));
   }
 
-  /** The same with pauses, for millions of bins; `read` has them at hand then. */
+  /** The same with pauses, for millions of bins. A later `read` finds the numbers already there. */
   *readInSteps(table: RecordTable, cell: number): Generator<void, void> {
     this.hold([]);
     this.bins.length = 0;
@@ -182,7 +182,7 @@ export class StatsReader {
     this.hold(found.map((value, at) => value ?? words[at] ?? null));
   }
 
-  /** `{"mean": "nan", …}`: the numbers that are null beside it because strict JSON cannot write them. */
+  /** `{"mean": "nan", …}`: numbers that strict JSON cannot write, and that are null in `stats` itself. */
   private readWords(): readonly (number | null)[] {
     const { cursor } = this;
     const found: (number | null)[] = [null, null, null, null, null];
@@ -202,7 +202,7 @@ export class StatsReader {
     return found;
   }
 
-  /** A tensor with values that are not finite has no histogram of all of them, but one of the others. */
+  /** The histogram of the finite values, which a tensor with other values has instead of one of all values. */
   private *readFiniteHistogram(): Generator<void, void> {
     const { cursor } = this;
     if (this.bins.length > 0 || cursor.peek() !== jsonKind.object) {

@@ -1,4 +1,4 @@
-// The fields of a record that the document does not name: kept in `extra`, so that an export gives them back. A record
+// The fields of a record that the document does not name. They are kept in `extra`, so that an export returns them. A record
 // may have a million of them, or one of megabytes, so those of a long record are written with pauses.
 
 import { ByteWriter } from "#base/byte-writer.ts";
@@ -21,7 +21,7 @@ export class UnknownFields {
   /** The bytes that the fields stand in. */
   bytes: Uint8Array = new Uint8Array(0);
   private readonly ofRow = new Map<number, Map<string, UnknownField>>();
-  /** What is written already, of rows that were written with pauses. */
+  /** The members of rows that were written with pauses. */
   private readonly written = new Map<number, Uint8Array>();
 
   clear(): void {

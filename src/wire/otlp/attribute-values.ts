@@ -24,7 +24,7 @@ export function toAttributes(list: FieldValue | undefined): Attributes {
   for (const pair of list as Message[]) {
     const name = (pair["key"] ?? "") as string;
     const value = toValue(pair["value"] as Message | undefined);
-    // A null stands for a value that says nothing, not for none.
+    // A null stands for an empty value, not for a missing one.
     if (value.isOdd || hasUnknown(pair) || pair["value"] === undefined || Object.hasOwn(values, name)) isOdd = true;
     define(values, name, value.value);
   }
@@ -85,7 +85,7 @@ export function formatAttributes({ values }: Attributes): string {
   return formatJson(values, "strict");
 }
 
-/** The list of attributes that a stored text stands for. The text is one of ours. */
+/** The list of attributes that a stored text, which we wrote, stands for. */
 export function parseAttributes(text: string): Message[] {
   return atOnce(parseAttributesInSteps(text));
 }
@@ -118,7 +118,7 @@ export function* parseValueInSteps(text: string): Generator<void, Message> {
 /** Reads value by value, so that it can stop after each. */
 class ValueReader {
   private readonly cursor: JsonCursor;
-  /** The lists and objects that have not ended, the innermost last. */
+  /** The lists and objects that are open, the innermost last. */
   private readonly begun: { readonly isObject: boolean; readonly values: Message[] }[] = [];
 
   constructor(cursor: JsonCursor) {
@@ -129,7 +129,7 @@ class ValueReader {
     return this.begun.length > 0;
   }
 
-  /** A list or an object is given before its values are read. */
+  /** Returns a list or object before its values are read. */
   readNext(): Message {
     const { cursor } = this;
     const around = this.begun.at(-1);
@@ -137,7 +137,7 @@ class ValueReader {
     const kind = cursor.peek();
     const value = kind === jsonKind.object || kind === jsonKind.array ? this.begin(kind) : this.readScalar(kind);
     around?.values.push(key === null ? value : { key, value });
-    // Whatever ends here is left.
+    // Closes everything that ends here.
     if (this.begun.at(-1) === around) while (this.isOpen && !this.goOn()) this.begun.pop();
     return value;
   }

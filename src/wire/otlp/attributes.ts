@@ -1,7 +1,6 @@
 // Attributes as JSON text, straight from protobuf: `{"name":value,…}`. An integer is written without a point and a
-// double always with one or an exponent, so that the text alone tells which it was. What JSON cannot say so that it
-// comes back the same (bytes, NaN, a repeated name, text that is not UTF-8, fields unknown here) sets `isOdd`: the record
-// then keeps its bytes beside the text.
+// double always with one or an exponent, so that the text alone tells which it was. What JSON cannot express exactly (bytes,
+// NaN, a repeated name, text that is not UTF-8, unknown fields) sets `isOdd`: the record then keeps its bytes beside the text.
 
 import { isUtf8 } from "node:buffer";
 import { type ByteWriter, toAscii } from "#base/byte-writer.ts";
@@ -25,18 +24,18 @@ const valueField = { string: 1, bool: 2, int: 3, double: 4, array: 5, list: 6, b
 
 export class AttributeWriter<Role> {
   isOdd = false;
-  /** Of the attribute that was written last: its name, and its value where that is a number. */
+  /** The attribute that was written last: its name, and its value if that is a number. */
   key: Key<Role> | null = null;
   isNumber = false;
   isInteger = false;
   number = 0;
   low = 0;
   high = 0;
-  /** Where its text begins in the writer. */
+  /** Where the text of its value begins in the writer. */
   valueAt = 0;
   private readonly keys: KeyCache<Role>;
   private values = 0;
-  /** The names of the record before, in their order: those of the next one are nearly always the same. */
+  /** The names in the previous record, in order: those of the next one are nearly always the same. */
   private readonly before: Key<Role>[] = [];
   private at = 0;
 
@@ -44,19 +43,19 @@ export class AttributeWriter<Role> {
     this.keys = keys;
   }
 
-  /** Before the first attribute of a record. */
+  /** To be called before the first attribute of a record. */
   begin(): void {
     this.isOdd = false;
     this.values = 0;
     this.at = 0;
   }
 
-  /** Writes an attribute of the record itself, a KeyValue that ends at `end`; false when it is none. */
+  /** Writes an attribute of the record itself, a KeyValue that ends at `end`; false when it cannot be read. */
   attribute(reader: ProtoReader, end: number, out: ByteWriter): boolean {
     return this.plain(reader, end, out) || this.keyValue(reader, end, out, 0);
   }
 
-  /** Writes `"name":value` of a KeyValue that ends at `end`; false when it is none. */
+  /** Writes `"name":value` of a KeyValue that ends at `end`; false when it cannot be read. */
   keyValue(reader: ProtoReader, end: number, out: ByteWriter, depth: number): boolean {
     let keyFrom = 0;
     let keyTo = 0;
@@ -83,7 +82,7 @@ export class AttributeWriter<Role> {
     this.valueAt = out.length;
     this.isNumber = false;
     if (to < 0) {
-      // A null stands for a value that says nothing, not for none.
+      // A null stands for an empty value, not for a missing one.
       this.isOdd = true;
       out.raw(nullWord);
     } else {
@@ -96,8 +95,8 @@ export class AttributeWriter<Role> {
   }
 
   /**
-   * The usual shape, which is read without a look at every field by itself: a short name, then a short scalar and nothing
-   * else. False when it is another; then nothing was read or written.
+   * Reads the usual shape in one go: a short name, a short scalar and nothing else. False for any other shape; then nothing was
+   * read or written.
    *
    *   0a size name · 12 size value: 0a size text | 10 bool | 18 varint | 21 double
    */
@@ -106,7 +105,7 @@ export class AttributeWriter<Role> {
     const keyFrom = pos + 2;
     const keyTo = keyFrom + (bytes[pos + 1] as number);
     const from = keyTo + 2;
-    // Whatever lies behind the end makes a size that does not fit.
+    // If these bytes lie beyond the end, the sizes do not fit.
     if (bytes[pos] !== 0x0a || from + 2 > end || bytes[keyTo] !== 0x12) return false;
     if (keyTo - keyFrom > 127 || end - from > 127 || from + (bytes[keyTo + 1] as number) !== end) return false;
     const tag = bytes[from] as number;
@@ -211,7 +210,7 @@ export class AttributeWriter<Role> {
     return true;
   }
 
-  /** The same, looked at a word at a time and copied as a whole: some texts have megabytes. */
+  /** The same for long texts: looks at four bytes at a time and copies the whole. */
   private longText(bytes: Uint8Array, from: number, to: number, out: ByteWriter): true {
     let at = passPlainText(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), from, to);
     while (at < to && isPlain(bytes[at] as number)) at++;
@@ -280,7 +279,7 @@ export class AttributeWriter<Role> {
     }
     if (reader.bad) return false;
     out.byte(isArray ? closeBracket : closeBrace);
-    // What is inside a list is no value of the attribute itself.
+    // A number inside a list is not the value of the attribute.
     this.isNumber = false;
     return true;
   }
@@ -292,14 +291,14 @@ export class AttributeWriter<Role> {
   }
 }
 
-/** Whether a JSON string has the byte as it is. */
+/** Whether a byte can stand in a JSON string as it is. */
 function isPlain(byte: number): boolean {
   return byte >= 0x20 && byte < 0x80 && byte !== quote && byte !== backslash;
 }
 
 const longTextBytes = 1024;
 const guessesMax = 32;
-/** So many bytes of seven bits fit one word. */
+/** This many groups of seven bits fit a word. */
 const shortVarintBytes = 4;
 
 function isShortVarint(bytes: Uint8Array, from: number, end: number): boolean {

@@ -33,7 +33,7 @@ export interface DecodeOptions {
 }
 
 export function decodeExport(signal: Signal, body: Uint8Array, { roleOf, faultsMax }: DecodeOptions): ExportResult {
-  // Looked through first: what is not a request must not be taken in part.
+  // Checked first: a body that is not a request must not be taken in part.
   const trouble = atOnce(findTrouble(body));
   if (trouble >= 0) return { ok: false, refusal: toRefusal(signal, body, trouble) };
   const read = createColumns(signal, roleOf);
@@ -61,7 +61,7 @@ function takeList(read: SignalColumns, body: Uint8Array, list: RecordList, origi
     const { from, to } = reader;
     const reason = columns.take(reader, from, to, origin, originAt);
     if (reason !== null) found.add(from, to, reason);
-    // What was wrong inside does not spoil what stands behind it.
+    // A bad record does not spoil the ones after it.
     reader.bad = false;
     reader.pos = to;
   }

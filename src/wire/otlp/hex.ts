@@ -1,4 +1,4 @@
-// Ids as hex, without a string for each.
+// Ids as hex digits, without making a string for each.
 
 const digits = new TextEncoder().encode("0123456789abcdef");
 /** Two digits of every byte. */
@@ -8,7 +8,7 @@ for (let byte = 0; byte < 256; byte++) {
   pairs[byte * 2 + 1] = digits[byte & 15] as number;
 }
 
-/** Writes two digits a byte; false when all bytes are zero, which no id is. */
+/** Writes two digits per byte; false when all bytes are zero, which no valid id is. */
 export function putHex(source: Uint8Array, from: number, to: number, target: Uint8Array): boolean {
   let any = 0;
   for (let i = from, p = 0; i < to; i++, p += 2) {

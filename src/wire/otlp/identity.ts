@@ -1,5 +1,5 @@
-// What makes two copies one record where it has no id of its own: all that it says. A request that is sent again, in
-// whatever encoding, gives the same identities; two equal records of one request are two.
+// The identity of a record without an id of its own is its whole content. A request that is sent again, in whatever
+// encoding, gives the same identities; two equal records in one request are two.
 
 import { createHash } from "node:crypto";
 
@@ -18,7 +18,7 @@ export class ContentIds {
   }
 }
 
-/** 63 bits of such an id, for a column of numbers: what tells rows of one time apart, and how a log record is known. */
+/** 63 bits of such an id as a number: tells rows of one time apart, and identifies a log record. */
 export function toNumber(id: string): bigint {
   return BigInt.asUintN(63, BigInt(`0x${id.slice(0, 16)}`));
 }

@@ -17,7 +17,7 @@ export class NotMessage extends Error {
   }
 }
 
-/** Throws NotMessage, which whoever reads the record turns into a fault. */
+/** Throws NotMessage, which the reader of the record turns into a fault. */
 export function fromJson(type: MessageType, value: JsonValue, pointer = "", depth = 0): Message {
   if (depth > depthMax) throw new NotMessage(`is nested deeper than ${depthMax} levels`, pointer);
   if (!isJsonObject(value)) throw new NotMessage("is no object", pointer);
@@ -127,7 +127,7 @@ function toId(value: JsonValue, pointer: string): Uint8Array {
   return new Uint8Array(Buffer.from(value, "hex"));
 }
 
-/** Protobuf fields that OTLP does not have yet cannot be said in JSON and are left out. */
+/** Protobuf fields that OTLP does not have yet have no JSON form and are left out. */
 export function toJson(type: MessageType, message: Message): JsonObject {
   const object: JsonObject = {};
   for (const [name, value] of Object.entries(message)) {

@@ -1,6 +1,6 @@
-// Where the records of a request in JSON lie, and the resource and scope of each: found by passing over the text once,
-// with pauses, before anything of it is parsed. An outline is numbers in columns, so that a body of a million records
-// that say nothing takes a few megabytes.
+// Where the records of a JSON request are, and the resource and scope of each: found in one pass over the text, with pauses,
+// before anything is parsed. An outline consists of columns of numbers, so that for a million empty records it takes a few
+// megabytes.
 
 import { UInt32Column } from "#base/columns.ts";
 import { JsonCursor, jsonKind } from "#base/json/cursor.ts";
@@ -14,20 +14,20 @@ export interface Extent {
   readonly to: number;
 }
 
-/** A resource or scope with the address of its schema, each null when it is not there. One that was rejected is empty. */
+/** A resource or scope, and the URL of its schema; each null when it is not there, and empty when it was rejected. */
 export interface HeadPlace {
   readonly own: Extent | null;
   readonly url: Extent | null;
 }
 
-/** What is not a record, and why. */
+/** Called for what cannot be a record, with the reason. */
 export type OnReject = (at: Extent, reason: string, pointer: string) => void;
 
-/** Members beside the list, by level: the request has none. */
+/** The member beside the list, by level: the request itself has none. */
 const ownNames = ["", "resource", "scope"] as const;
 
 export class JsonOutline {
-  /** Records beyond those that a body may have, and where the first of them begins. */
+  /** The number of records beyond those that a body may have, and where the first of them begins. */
   left = 0;
   leftAt = 0;
   private passed = 0;
@@ -71,7 +71,7 @@ export class JsonOutline {
     return this.resources.at(resource);
   }
 
-  /** Throws JsonTrouble. Says why the text is not a request, if it is not. */
+  /** Returns why the text is not a request; null when it is one. Throws JsonTrouble. */
   *scan(): Generator<void, { readonly reason: string; readonly at: number } | null> {
     const { cursor } = this;
     const name = this.listNames[0] as string;
@@ -95,7 +95,7 @@ export class JsonOutline {
     return noList < 0 ? null : { reason: `${name} is no list`, at: noList };
   }
 
-  /** The items of a list: of records on the last level, else of what has such a list itself. */
+  /** The items of a list: records on the last level, otherwise holders of another list. */
   private *list(level: number, parent: number): Generator<void, void> {
     const { cursor } = this;
     const isLast = level === this.listNames.length - 1;
@@ -162,7 +162,7 @@ const headWords = 4;
 const ownPlace = 0;
 const urlPlace = 2;
 
-/** Four words each; no value begins at the first byte of a request. */
+/** Four words per head. 0 means "not there", because no value begins at the first byte of a request. */
 class Heads {
   private readonly words = new UInt32Column();
 

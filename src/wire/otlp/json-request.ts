@@ -1,5 +1,5 @@
-// A request as JSON → the same in protobuf, which is what everything behind this reads. Only one record at a time is an
-// object; one that cannot be read is a fault of its own.
+// A JSON request → the same in protobuf, which is what everything else reads. Only one record at a time is an object; one
+// that cannot be read becomes a fault.
 
 import { parseJson, parseJsonInSteps } from "#base/json/parse.ts";
 import { type JsonLimits, type JsonValue, toJsonFault } from "#base/json/value.ts";
@@ -32,14 +32,14 @@ export class JsonRequest {
     this.limits = limits;
   }
 
-  /** Of records that were none; complete when the pieces have been taken. */
+  /** Complete when the pieces have been taken. */
   get faults(): Fault[] {
     const faults = this.found.toArray(toRestFault);
     const { left = 0, leftAt = 0 } = this.outline ?? {};
     return left > 0 ? [...faults, toUnread(this.bytes, leftAt, left)] : faults;
   }
 
-  /** Why the text is not a request; null when it is one, whatever its records are. */
+  /** Why the text is not a request; null when it is one, even if its records are bad. */
   refusal(): Fault | null {
     return atOnce(this.refusalInSteps());
   }
@@ -61,8 +61,7 @@ export class JsonRequest {
   }
 
   /**
-   * Requests in protobuf of about this size, together all records, null where others may have a turn. Only after `refusal`
-   * gave null.
+   * Cuts the request into protobuf requests of about this size; a null is a pause. Only after `refusal` returned null.
    */
   pieces(pieceBytesMax: number): Generator<Uint8Array | null> {
     return gatherPieces(this.records(), pieceBytesMax);
@@ -102,7 +101,7 @@ export class JsonRequest {
     }
   }
 
-  /** Null when it is not a message: its records have no origin then, and are not taken. */
+  /** Null when it is not a message: then its records are not taken. */
   private head({ own: at, url }: HeadPlace, type: MessageType): Head | null {
     if (at !== null && at.from === at.to) return null;
     const own = at === null ? noOrigin.resource : this.encode(type, at);

@@ -1,5 +1,5 @@
-// Names of attributes and spans, from their bytes: a stream repeats a few of them millions of times, and a look into
-// this table takes the place of decoding, escaping and asking what the name means.
+// Names of attributes and spans, looked up by their bytes: a stream repeats a few names millions of times, and this table
+// saves decoding and escaping them and asking what they mean.
 
 import { isUtf8 } from "node:buffer";
 
@@ -14,7 +14,7 @@ export interface Key<Role> {
 }
 
 const slots = 4096;
-/** A longer name is not one of those that recur. */
+/** Longer names hardly recur. */
 const bytesMax = 256;
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const textEncoder = new TextEncoder();

@@ -1,4 +1,4 @@
-// Log records → rows. What no column has stands in `extra`:
+// Log records → rows. What has no column is in `extra`:
 //
 //   {"trace_id":"…","span_id":"…","flags":1,"severity_number":9,"severity_text":"INFO","observed_ns":"…",
 //    "no_time":true,"event_name":"…","body":"json" | "none","dropped_attributes":1}
@@ -15,7 +15,7 @@ import type { Origin } from "./origin.ts";
 import type { ProtoReader } from "./protobuf.ts";
 import { logRecord } from "./schema.ts";
 
-/** By severity number: TRACE and DEBUG, INFO, WARN, ERROR, FATAL have four each. */
+/** By severity number, four numbers each: TRACE, DEBUG, INFO, WARN, ERROR, FATAL. */
 const levels = ["debug", "debug", "info", "warning", "error", "critical"] as const;
 
 const timeMax = 2n ** 63n;

@@ -1,5 +1,5 @@
-// What attributes mean: which run a resource belongs to, which worker of it sends, and which step a record is of. These
-// tables are all there is to know of a sender's own vocabulary; every other attribute is kept under its name.
+// What attributes mean: to which run a resource belongs, which of its workers sends, and to which step a record belongs. These
+// tables are all that is known about the vocabulary of senders; every other attribute is kept under its name.
 
 import { createHash } from "node:crypto";
 import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
@@ -7,7 +7,7 @@ import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts
 /** Resource attributes that name a run, the most telling first. */
 const runNames = ["tributary.run.id", "nemo.run.id"] as const;
 const rankNames = ["dl.rank", "nv.dl.rank", "torch.distributed.rank", "distributed.rank", "rank"] as const;
-/** Attributes that say of which step of a training a record is. */
+/** Attributes that name the training step to which a record belongs. */
 export const stepNames = [
   "megatron.iteration",
   "dl.step",
@@ -46,7 +46,7 @@ export function toRoleOf(ownSteps: readonly string[]): (name: string) => Attribu
   };
 }
 
-/** What the headers of a request say of its run; each '' when it is not there. */
+/** What the headers of a request say about its run; each '' when it is not there. */
 export interface NamedRuns {
   /** `x-tributary-run`, or a run that the path or `--run-id` names. */
   readonly run: string;
@@ -60,7 +60,7 @@ export function runOf(attributes: JsonObject, named: NamedRuns): string {
   return run.length <= runLengthMax ? run : `${run.slice(0, runLengthMax)}-${shortHash(run)}`;
 }
 
-/** A sender may name a run by anything; a longer name is cut, and still told from others that begin so. */
+/** A sender may use any name for a run. A longer one is cut, with a hash that keeps it apart from others with this beginning. */
 const runLengthMax = 512;
 
 function shortHash(text: string): string {
@@ -76,7 +76,7 @@ function findRun(attributes: JsonObject, named: NamedRuns): string {
   return named.mlflowRun === "" ? sessionOf(attributes) : named.mlflowRun;
 }
 
-/** A process, as far as the resource tells it from others of its service. */
+/** A name for the process, as far as the resource distinguishes it from others of its service. */
 function sessionOf(attributes: JsonObject): string {
   const service = textOf(attributes["service.name"]) || "unknown_service";
   const instance = textOf(attributes["service.instance.id"]);
@@ -117,7 +117,7 @@ function textOf(value: JsonValue | undefined): string {
   return value instanceof NumberText ? value.text : "";
 }
 
-/** Attributes out of the environment are text, whatever they mean. */
+/** Attributes from the environment are always text, so numbers are accepted as text too. */
 function integerOf(value: JsonValue | undefined): bigint | null {
   const text = textOf(value);
   return /^-?\d{1,18}$/.test(text) ? BigInt(text) : null;

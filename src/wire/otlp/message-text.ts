@@ -14,7 +14,7 @@ const longTextChars = 64 * 1024;
 
 export interface MessageText {
   readonly text: Texts;
-  /** False when something was left out: protobuf fields that OTLP does not have yet cannot be said in JSON. */
+  /** False when something was left out: protobuf fields that OTLP does not have yet have no JSON form. */
   readonly isWhole: boolean;
 }
 
@@ -58,7 +58,7 @@ class MessageWriter {
     this.begun.push({ kind: "message", type, message, names, at: 0 });
   }
 
-  /** Writes the next field or item. A long text is given back instead, for whoever can pause. */
+  /** Writes the next field or item. A long text is returned instead, for the caller to write with pauses. */
   writeNext(): string | null {
     const begun = this.begun.at(-1) as Begun;
     const { at } = begun;

@@ -1,4 +1,4 @@
-// Whole messages as plain objects, by the table of fields: for records of which there are few, for what is kept as it
+// Whole messages as plain objects, by the table of fields: for kinds of records of which there are few, for what is kept as it
 // came, and for what is sent on. What the table does not know is kept beside the fields and written again.
 
 import { ProtoWriter } from "./proto-writer.ts";
@@ -31,7 +31,7 @@ export const recordValuesMax = 500_000;
 const fatalText = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenientText = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Null when the bytes are no such message. `isExact` is false when a text in it was no UTF-8. */
+/** Null when the bytes are not such a message. `isExact` is false when a text in it was not UTF-8. */
 export function decodeMessage(type: MessageType, bytes: Uint8Array) {
   const reader = new MessageReader(bytes);
   const message = reader.read(type, bytes.length, {}, 0);
@@ -187,7 +187,7 @@ function wireOf(type: ScalarType): number {
   }
 }
 
-/** `expectedBytes`: about how large it will be, for who knows that it is. */
+/** `expectedBytes`: about how large a large message will be, if that is known. */
 export function encodeMessage(type: MessageType, message: Message, expectedBytes = 0): Uint8Array {
   const out = new ProtoWriter(expectedBytes);
   writeMessage(out, type, message);
@@ -240,7 +240,7 @@ function wirePlain(type: ScalarType): "fixed" | "varint" {
 
 function isDefault(value: FieldValue): boolean {
   if (value instanceof Uint8Array) return value.length === 0;
-  // A minus zero is no zero here: it has a bit of its own.
+  // Minus zero is not the default: its sign bit is set.
   return value === "" || value === false || value === 0n || Object.is(value, 0);
 }
 

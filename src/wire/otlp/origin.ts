@@ -1,5 +1,5 @@
 // Where records come from: a resource and a scope of instrumentation. A request names them once for many records, and a
-// process always sends the same, so that they are read once; every row has them as one and the same text.
+// process always sends the same ones, so they are read once, and all rows share one text of them.
 
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
@@ -14,7 +14,7 @@ import { ProtoWriter } from "./proto-writer.ts";
 import { ProtoReader } from "./protobuf.ts";
 import { resource as resourceType, scope as scopeType } from "./schema.ts";
 
-/** Protobuf of a resource, a scope and the addresses of their schemas, as they stand in a request. */
+/** Protobuf of a resource, a scope and the URLs of their schemas, as in the request. */
 export interface OriginBytes {
   readonly resource: Uint8Array;
   readonly resourceUrl: Uint8Array;
@@ -33,9 +33,9 @@ export function isSameOrigin(a: OriginBytes, b: OriginBytes): boolean {
 }
 
 export interface Origin extends Sender {
-  /** 32 hex: what it says, hashed. */
+  /** 32 hex digits: a hash of its content. */
   readonly id: string;
-  /** JSON of all of it, with attributes as an object. Where that does not give it back, `raw` has it as protobuf. */
+  /** All of it as JSON, with attributes as an object. If the JSON is not exact, its member `raw` has the protobuf. */
   readonly payload: string;
   readonly resource: JsonObject;
   readonly scopeName: string;

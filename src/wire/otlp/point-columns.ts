@@ -1,7 +1,7 @@
-// Points of metrics → one row each in `events` with all that a point says, and rows in `metrics` for what can be drawn: a
-// number as it is, of a distribution its count, sum, mean, least and greatest value, of a summary its quantiles.
+// Points of metrics → one row each in `events` with the whole point, and rows in `metrics` for what can be drawn: a number as
+// it is; count, sum, mean, minimum and maximum of a distribution; the quantiles of a summary.
 //
-// A series is a name with its attributes, as `name{route=/a,code=200}`; an attribute that says a step is no part of it.
+// A series is a name with its attributes, as in `name{route=/a,code=200}`; an attribute that names a step is not part of it.
 
 import { UInt32Column } from "#base/columns.ts";
 import { formatJson } from "#base/json/format.ts";
@@ -17,17 +17,17 @@ import type { ProtoReader } from "./protobuf.ts";
 import { type MetricKind, metric, metricKinds, pointTypes } from "./schema.ts";
 
 const timeMax = 2n ** 63n;
-/** The sender has nothing to say for this time. */
+/** Set in a point's `flags` when the sender has no value for this time. */
 const noValueFlag = 1;
 
 export class PointColumns {
   /** All that was sent. */
   readonly rows: Rows<"events"> = createRows("events");
   readonly origin: UInt32Column = new UInt32Column();
-  /** What can be drawn, and the row of `rows` that each is of. */
+  /** What can be drawn, and for each the row of `rows` to which it belongs. */
   readonly drawn: Rows<"metrics"> = createRows("metrics");
   readonly owner: UInt32Column = new UInt32Column();
-  /** Points of metrics that could not be taken, beyond one a metric. */
+  /** Points that could not be taken, beyond one per metric. */
   rejected = 0;
   private readonly ids = new ContentIds();
   private readonly roleOf: (name: string) => AttributeRole;

@@ -1,4 +1,4 @@
-// A request in protobuf, cut into pieces that hold its records: only where each begins and ends is looked at.
+// A request in protobuf, cut into pieces that hold its records. Only where each record begins and ends is looked at.
 
 import { atOnce } from "#base/turns.ts";
 import type { Fault } from "#model/fault.ts";
@@ -22,12 +22,12 @@ export class ProtobufRequest {
     this.recordsMax = limits.recordsMax;
   }
 
-  /** Lists that cannot be read, each as one, and records beyond those that a body may have. */
+  /** The number of lists that cannot be read, plus the records beyond those that a body may have. */
   get rejected(): number {
     return this.found.count + this.left;
   }
 
-  /** Complete when the pieces have been taken; what is wrong with the records in them is not found here. */
+  /** Complete when the pieces have been taken. Bad records in them are not found here. */
   get faults(): Fault[] {
     const { faults } = this.found;
     return this.left > 0 ? [...faults, toUnread(this.bytes, this.unreadAt, this.left)] : faults;
@@ -37,7 +37,7 @@ export class ProtobufRequest {
     return Math.max(0, this.records - this.recordsMax);
   }
 
-  /** Why the bytes are no request; null when they are one, whatever its lists are. */
+  /** Why the bytes are not a request; null when they are one, even if its lists are bad. */
   refusal(): Fault | null {
     return atOnce(this.refusalInSteps());
   }
@@ -47,7 +47,7 @@ export class ProtobufRequest {
     return trouble < 0 ? null : toRefusal(this.signal, this.bytes, trouble);
   }
 
-  /** Requests of about this size, null where others may have a turn; the request itself when it is no larger. */
+  /** Cuts it into requests of about this size; a null is a pause. A request that is not larger is given as it is. */
   *pieces(pieceBytesMax: number): Generator<Uint8Array | null> {
     if (this.bytes.length <= pieceBytesMax) yield this.bytes;
     else yield* gatherPieces(this.allRecords(), pieceBytesMax);

@@ -1,6 +1,6 @@
-// Protobuf's wire format, written. A message inside another is written first and measured then, so that a length is
-// never guessed wrong: its bytes move once, which is cheaper than sizing every message twice. Who knows that most of what
-// is written will be one large piece says so, and it does not move at all.
+// Writes protobuf's wire format. An inner message is written first and measured afterwards, and then its bytes move once to
+// make room for its length, which is cheaper than computing every size beforehand. If the size of a large message is known
+// roughly, room for its length is left, and it does not move at all.
 
 import { ByteWriter } from "#base/byte-writer.ts";
 import { wireType } from "./protobuf.ts";
@@ -11,12 +11,12 @@ const textEncoder = new TextEncoder();
 const scratch = new DataView(new ArrayBuffer(8));
 const scratchBytes = new Uint8Array(scratch.buffer);
 
-/** Larger ones are handed over instead of copied. */
+/** Larger results are handed over instead of copied. */
 const copiedBytesMax = 1024 * 1024;
 
 export class ProtoWriter {
   private out = new ByteWriter(1024);
-  /** What the length of a message is expected to take. */
+  /** The bytes that the length of a message is expected to take. */
   private readonly gap: number;
 
   /** About how many bytes the largest message will have. */

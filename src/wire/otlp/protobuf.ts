@@ -1,9 +1,9 @@
-// Protobuf's wire format, read in place: no object and no copy a field. A message is a row of fields,
+// Reads protobuf's wire format in place, without an object or a copy per field. A message is a sequence of fields,
 //
 //   tag, a varint of number * 8 + wire type · value: 0 varint · 1 eight bytes · 2 length, bytes · 5 four bytes
 //
-// and groups (3 … 4), which no current writer makes, are passed over. Nothing here throws: bytes that are no message
-// set `bad`, and whoever reads the message decides what that spoils.
+// and groups (3 … 4), which no current writer makes, are passed over. Nothing here throws: bytes that are not a message
+// set `bad`, and the reader of the message decides what that spoils.
 
 export const wireType = { varint: 0, eight: 1, bytes: 2, group: 3, groupEnd: 4, four: 5 } as const;
 
@@ -31,7 +31,7 @@ export class ProtoReader {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
-  /** Reads the next field of a message that ends at `end`; false at its end, or when it is none. */
+  /** Reads the next field of a message that ends at `end`; false at its end, or when the bytes are bad. */
   next(end: number): boolean {
     if (this.pos >= end || this.bad) return false;
     this.start = this.pos;
@@ -50,7 +50,7 @@ export class ProtoReader {
     return this.value(end);
   }
 
-  /** Steps into the field that was read last, a message; the caller goes on at `to` afterwards. */
+  /** Enters the field that was read last, a message, and returns its end, where the caller continues afterwards. */
   enter(): number {
     this.pos = this.from;
     return this.to;
@@ -61,7 +61,7 @@ export class ProtoReader {
     return this.high * 4294967296 + this.low;
   }
 
-  /** A varint that stands without a tag, where `pos` is. */
+  /** Reads a varint without a tag at `pos`. */
   bareVarint(end: number): boolean {
     return this.varint(end);
   }
@@ -124,7 +124,7 @@ export class ProtoReader {
     return true;
   }
 
-  /** At most ten bytes; what stands beyond 64 bits is dropped, as every reader does. */
+  /** At most ten bytes; bits beyond 64 are dropped, as in every reader. */
   private varint(end: number): boolean {
     const { bytes } = this;
     let p = this.pos;

@@ -1,5 +1,5 @@
-// Stored rows → the messages that came: from the bytes that were kept, else from columns and `extra`, equal in every
-// value. With pauses, as a record may have hundreds of thousands of values.
+// Stored rows → the messages that came, equal in every value: from the kept bytes, otherwise from columns and `extra`. With
+// pauses, because a record may have hundreds of thousands of values.
 
 import { itemsInSteps, membersInSteps, membersOf } from "#base/json/members.ts";
 import { parseJson } from "#base/json/parse.ts";
@@ -104,7 +104,7 @@ export function* rebuildLog(row: StoredLog): Generator<void, Message> {
   return message;
 }
 
-/** A metric with the one point that a row of `events` stands for. */
+/** A metric with one point, from a row of `events`. */
 export function* rebuildMetric(payload: string, raw: string): Generator<void, Message> {
   const kept = fromRaw(metric, raw);
   if (kept !== null) return kept;
@@ -128,7 +128,7 @@ function fromRaw(type: MessageType, raw: string): Message | null {
   return raw === "" ? null : (decodeMessage(type, Buffer.from(raw, "base64"))?.message ?? null);
 }
 
-/** The bytes of a record in which a text is not UTF-8, so that no message holds it as it came; null of any other. */
+/** The bytes of a record that has a text which is not UTF-8, so that no message holds it exactly; null for any other record. */
 export function inexactBytes(type: MessageType, raw: string): Uint8Array | null {
   if (raw === "") return null;
   const bytes = Buffer.from(raw, "base64");

@@ -1,5 +1,5 @@
-// Answers in the encoding of the request: Export…ServiceResponse, with a partial success when records were rejected, and
-// google.rpc.Status for a request that is refused. An answer without anything to say is no bytes, or `{}`.
+// Answers in the encoding of the request: Export…ServiceResponse, with a partial success when records were rejected, or
+// google.rpc.Status for a refused request. A plain success is no bytes, or `{}`.
 
 import { isObject } from "#base/json/value.ts";
 import { ProtoWriter } from "./proto-writer.ts";
@@ -19,7 +19,7 @@ const rejectedName: Readonly<Record<Signal, string>> = {
   logs: "rejectedLogRecords",
 };
 
-/** `message` says why records were rejected; with none rejected it is a warning. */
+/** `message` says why records were rejected; when none were, it is a warning. */
 export function encodeResponse(encoding: Encoding, signal: Signal, rejected: number, message: string): Uint8Array {
   const isWhole = rejected === 0 && message === "";
   if (encoding === "json") {
@@ -35,13 +35,13 @@ export function encodeResponse(encoding: Encoding, signal: Signal, rejected: num
   return out.finish();
 }
 
-/** What a receiver did not take of a request that it did take; with none rejected the message is a warning. */
+/** What a receiver rejected of a request that it accepted; when nothing was rejected, the message is a warning. */
 export interface PartialSuccess {
   readonly rejected: number;
   readonly message: string;
 }
 
-/** Null when all was taken without a word, and when the answer is none of OTLP's. */
+/** Null when everything was taken without a message, or when the answer is not one of OTLP's. */
 export function decodeResponse(encoding: Encoding, signal: Signal, bytes: Uint8Array): PartialSuccess | null {
   const { rejected, message } = encoding === "json" ? fromJsonAnswer(signal, bytes) : fromProtobufAnswer(bytes);
   return rejected === 0 && message === "" ? null : { rejected, message };
@@ -65,7 +65,7 @@ function fromJsonAnswer(signal: Signal, bytes: Uint8Array): PartialSuccess {
   };
 }
 
-/** Readers of JSON for protobuf take a field by either of its names. */
+/** In JSON for protobuf, a field may have either of its names. */
 function memberOf(value: unknown, name: string): unknown {
   if (!isObject(value)) return undefined;
   return value[name] ?? value[name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)];
@@ -84,7 +84,7 @@ function readPartial(reader: ProtoReader, end: number): PartialSuccess {
   let { rejected, message } = whole;
   while (reader.next(end)) {
     const { field, wire, from, to } = reader;
-    // A negative number would be none of records.
+    // A negative number cannot be a number of records.
     if (field === 1 && wire === wireType.varint && reader.high < 2 ** 21) rejected = reader.number;
     if (field === 2 && wire === wireType.bytes) message = Buffer.from(reader.bytes.subarray(from, to)).toString();
   }

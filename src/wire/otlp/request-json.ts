@@ -1,4 +1,4 @@
-// Requests → their JSON form: out of records, or out of protobuf.
+// Requests → their JSON form: from records, or from protobuf.
 
 import { isUtf8 } from "node:buffer";
 import type { Texts } from "#base/json/texts.ts";
@@ -15,8 +15,8 @@ export interface PlacedMessage {
 }
 
 /**
- * The request that has these records. Null when something in it cannot be said in JSON: a field that OTLP does not have
- * yet, or text that is not UTF-8. With pauses, as a record may be large.
+ * A request with these records. Null when something in it has no JSON form: a field that OTLP does not have yet, or text that
+ * is not UTF-8. With pauses, because a record may be large.
  */
 export function* formatRequest(signal: Signal, placed: readonly PlacedMessage[]): Generator<void, Texts | null> {
   const { fields, request } = signals[signal];
@@ -53,7 +53,7 @@ function urlOf(bytes: Uint8Array): Message {
   return bytes.length === 0 ? {} : { schemaUrl: Buffer.from(bytes).toString() };
 }
 
-/** As much of a request as JSON can say. */
+/** A request as JSON, without what has no JSON form. */
 export function* formatNearest(signal: Signal, body: Uint8Array): Generator<void, Texts> {
   const { request } = signals[signal];
   const decoded = decodeMessage(request, body);

@@ -1,5 +1,5 @@
-// Requests, put together from records and cut to a size: a large one becomes several, so that others have
-// their turn between two, and what is sent on is cut for its receiver.
+// Builds requests of a limited size from records: a large request becomes several, so that other work gets turns
+// between them, and what is sent on suits its receiver.
 
 import type { Fault } from "#model/fault.ts";
 import { isSameOrigin, type OriginBytes } from "./origin.ts";
@@ -13,7 +13,7 @@ interface Part {
 
 export class RequestBuilder {
   private parts: Part[] = [];
-  /** Roughly the bytes of what was added. */
+  /** Roughly how many bytes were added. */
   size = 0;
 
   /** The record is not copied before `finish`. */
@@ -47,10 +47,10 @@ export class RequestBuilder {
   }
 }
 
-/** A record as it stands in a request; null where others may have a turn. */
+/** A record of a request; null for a pause. */
 export type FoundRecord = { readonly origin: OriginBytes; readonly record: Uint8Array } | null;
 
-/** Requests of about this size, together all records. */
+/** Gathers all records into requests of about this size. */
 export function* gatherPieces(records: Iterable<FoundRecord>, pieceBytesMax: number): Generator<Uint8Array | null> {
   const builder = new RequestBuilder();
   for (const found of records) {
@@ -61,7 +61,7 @@ export function* gatherPieces(records: Iterable<FoundRecord>, pieceBytesMax: num
     builder.add(found.origin, found.record);
     if (builder.size < pieceBytesMax) continue;
     const isLarge = builder.size > 4 * pieceBytesMax;
-    // What is done with one large record is each as long as a turn: it was read, it is copied, and it will be decoded.
+    // Each step with a large record takes as long as a turn: it was read, it is copied, and it will be decoded.
     if (isLarge) yield null;
     const piece = builder.finish();
     if (isLarge) yield null;
@@ -70,22 +70,22 @@ export function* gatherPieces(records: Iterable<FoundRecord>, pieceBytesMax: num
   if (builder.size > 0) yield builder.finish();
 }
 
-/** For whoever keeps nobody waiting. */
+/** For callers that need no pauses. */
 export function* withoutPauses(pieces: Iterable<Uint8Array | null>): Generator<Uint8Array> {
   for (const piece of pieces) if (piece !== null) yield piece;
 }
 
-/** A request of one list of records, given as the bytes that stand for it: whoever reads it says what is wrong with them. */
+/** A request with these bytes as its only list of records: its reader finds out what is wrong with them. */
 export function toOneList(list: Uint8Array): Uint8Array {
   const out = new ProtoWriter();
   out.bytes(1, list);
   return out.finish();
 }
 
-/** More than a body of the usual limit can have of real ones. */
+/** More real records than a body of the usual size limit can have. */
 export const recordsMax = 1_000_000;
 
-/** What a request has beyond the records it may have stays together as one fault that is not read. */
+/** One fault for everything beyond the records that a request may have, which is not read. */
 export function toUnread(bytes: Uint8Array, offset: number, count: number): Fault {
   const raw = bytes.subarray(offset);
   const detail = `A body may have ${recordsMax} records: ${count} more, ${raw.length} bytes, were not read.`;

@@ -22,7 +22,7 @@ export interface MessageType {
   readonly byName: ReadonlyMap<string, Field>;
   /** Fields of which only the last one counts. */
   readonly choices: ReadonlySet<string>;
-  /** Fields that are written even when they have the value that stands for none: those above among them. */
+  /** Fields that are written even with their default value; all choices are among them. */
   readonly explicit: ReadonlySet<string>;
 }
 

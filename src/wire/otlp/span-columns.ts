@@ -1,6 +1,6 @@
-// Spans → columns, straight from protobuf: no object a span. What a row has that its span does not say (its group, its
-// arrival) is filled in by intake. Attributes are JSON text in `attrs`; what no column has stands in `extra`. A span that
-// these do not give back has its bytes in `raw`, in base64.
+// Spans → columns, straight from protobuf, without an object per span. Intake fills in what the span does not say: its group
+// and its arrival. Attributes are JSON text in `attrs`; what has no column is in `extra`. If these cannot reproduce a span
+// exactly, its bytes are in `raw`, in base64.
 
 import { ByteWriter, toAscii } from "#base/byte-writer.ts";
 import { UInt32Column } from "#base/columns.ts";
@@ -23,12 +23,12 @@ export const spanIdWords = 6;
 const scratch = new Uint8Array(64);
 const noList = toAscii("[]");
 
-// The texts of all spans of a request, back to back: they become a column in one go. A request is read without a pause, so
-// that all of them can share this memory.
+// The texts of all spans of a request, back to back: they become a column in one go. Requests are read without pauses, so
+// they can all share this memory.
 const sharedBytes = 64 * 1024;
 let attrTexts = new ByteWriter(sharedBytes);
 let extraTexts = new ByteWriter(sharedBytes);
-/** What one odd request made of it is not kept. */
+/** If an odd request makes it larger, it is not kept. */
 const sharedBytesMax = 4 * 1024 * 1024;
 
 export class SpanColumns {
@@ -46,7 +46,7 @@ export class SpanColumns {
   private readonly extra: SpanExtra;
   private readonly found = new SpanFields();
   private readonly seen: string[] = [];
-  /** The process that the row before came from, as two words. */
+  /** The process of the previous row, as two words. */
   private pid: bigint | null = null;
   private pidLow = 0;
   private pidHigh = 0;
@@ -62,7 +62,7 @@ export class SpanColumns {
     return this.origin.length;
   }
 
-  /** So many more are to come. */
+  /** Makes room for this many more. */
   expect(count: number): void {
     const { rows } = this;
     const length = this.length + count;
@@ -89,10 +89,10 @@ export class SpanColumns {
     return reason;
   }
 
-  /** What is the same in all rows, and what they have in common memory. Only then are they whole. */
+  /** Completes the rows: fills what is the same in all of them, and copies their texts out of the shared memory. */
   finish(): void {
     const { rows, length, attrs, extras } = this;
-    // What is too large to be shared is dropped below.
+    // Memory that is too large to be shared is dropped below, so the column can own it.
     if (attrs.bytes.length > sharedBytesMax) rows.attrs.adopt(attrs.bytes, this.attrEnds.values, length);
     else rows.attrs.pushJoined(attrs.bytes, this.attrEnds.values, length);
     rows.extra.pushJoined(extras.bytes, this.extraEnds.values, length);
@@ -204,7 +204,7 @@ function hasTwice(names: readonly string[]): boolean {
 const spanNames = new KeyCache<null>(() => null);
 const caches = new WeakMap<(name: string) => AttributeRole, KeyCache<AttributeRole>>();
 
-/** Names and what they mean are learnt once for all requests. */
+/** All requests share what was learnt about names. */
 function keysFor(roleOf: (name: string) => AttributeRole): KeyCache<AttributeRole> {
   let keys = caches.get(roleOf);
   if (keys === undefined) {

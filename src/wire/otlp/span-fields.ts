@@ -1,4 +1,4 @@
-// Where the parts of a span lie in its message, and whether it has what makes it one.
+// Where the parts of a span are in its message, and whether it has everything that a span needs.
 
 import { type ProtoReader, wireType } from "./protobuf.ts";
 
@@ -51,7 +51,7 @@ export class SpanFields {
   events = 0;
   links = 0;
   hasStatus = false;
-  /** It has something that columns and `extra` do not give back. */
+  /** Columns and `extra` cannot reproduce it exactly. */
   isOdd = false;
 
   clear(from: number): void {
@@ -108,7 +108,7 @@ export class SpanFields {
     else this.isOdd = true;
   }
 
-  /** Why it is not a span: it lacks what identifies it or places it in time. */
+  /** Why it cannot be taken: it lacks its ids or its time. */
   judge({ bytes }: ProtoReader): string | null {
     if (this.traceTo - this.traceFrom !== 16 || isZero(bytes, this.traceFrom, this.traceTo))
       return "a span has no trace id of 16 bytes";
@@ -120,7 +120,7 @@ export class SpanFields {
     if (this.startHigh > 0x7fff_ffff || this.endHigh > 0x7fff_ffff) return "a span is of a time after the year 2262";
     if (parentBytes === 8 && isZero(bytes, this.parentFrom, this.parentTo)) this.isOdd = true;
     if (this.endHigh < this.startHigh || (this.endHigh === this.startHigh && this.endLow < this.startLow)) {
-      // Without an end, or with one before its start, it is drawn as a moment; its bytes say what was sent.
+      // Without an end, or with one before its start, it is drawn as a moment; `raw` has what was sent.
       this.isOdd = true;
       this.endLow = this.startLow;
       this.endHigh = this.startHigh;

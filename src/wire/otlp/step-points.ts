@@ -1,5 +1,5 @@
 // Numbers on the span of a step are measurements of that step: `megatron.loss` beside `megatron.iteration` is a point
-// of a metric. They are gathered while a span's attributes are read, and become rows once it is known to have a step.
+// of a metric. They are gathered while a span's attributes are read, and become rows if the span has a step.
 
 import { UInt32Column } from "#base/columns.ts";
 import { parseDigitsOnly } from "#base/json/number.ts";
@@ -14,7 +14,7 @@ interface NumberAttribute {
   readonly high: number;
 }
 
-/** What is taken over from the span. */
+/** The end of the span, which is the time of its points. */
 interface SpanTime {
   readonly endLow: number;
   readonly endHigh: number;
@@ -22,7 +22,7 @@ interface SpanTime {
 
 export class StepPoints {
   readonly rows: Rows<"metrics"> = createRows("metrics");
-  /** The row of the span that each point stands on. */
+  /** For each point, the row of its span. */
   readonly span: UInt32Column = new UInt32Column();
   hasStep = false;
   stepLow = 0;
@@ -48,14 +48,14 @@ export class StepPoints {
     } else if (isInteger) this.noteWord(role, low, high);
   }
 
-  /** A text, which may say a step too: attributes that come out of an environment are always text. */
+  /** A text, which may be a step too: attributes from an environment variable are always text. */
   noteText(role: AttributeRole, bytes: Uint8Array, from: number, to: number): void {
     if (role !== "step" && role !== "thread") return;
     const number = parseDigitsOnly(bytes, from + 1, to - 1);
     if (number >= 0) this.noteWord(role, number >>> 0, Math.floor(number / 4294967296));
   }
 
-  /** Pushes the points of the span in this row, if it is one of a step. `idHex` begins with its id. */
+  /** Pushes the points of the span in this row, if it has a step. `idHex` begins with its id. */
   close(spanRow: number, idHex: Uint8Array, { endLow, endHigh }: SpanTime, worker: string): void {
     if (!this.hasStep) return;
     const { rows } = this;
@@ -74,7 +74,7 @@ export class StepPoints {
   }
 
   private noteWord(role: AttributeRole, low: number, high: number): void {
-    // Of two names for a step the first one counts.
+    // If two attributes name a step, the first one counts.
     if (role === "step" && !this.hasStep) {
       this.hasStep = true;
       this.stepLow = low;

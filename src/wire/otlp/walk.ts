@@ -1,6 +1,6 @@
-// A request in protobuf, taken apart: its lists of records with the origin of each. Nothing is copied; a list is two offsets. A
-// resource or scope may stand behind its records in the bytes, so that each list is gone through twice. A pause is offered
-// after every few thousand fields, so that millions of empty records keep nobody waiting.
+// Takes a protobuf request apart into its lists of records with their origins. Nothing is copied; a list is two offsets. A
+// resource or scope may come after its records in the bytes, so each list is passed twice. There is a pause after every few
+// thousand fields, so that millions of empty records keep nobody waiting.
 //
 //   request   1: resource with its records, repeated
 //   resource  1: the resource · 2: scope with its records, repeated · 3: address of a schema
@@ -22,7 +22,7 @@ export interface RecordList {
   readonly count: number;
 }
 
-/** What cannot be read: records, and lists, each as one. */
+/** The records and lists that cannot be read; a list counts as one. */
 export class Rejected {
   count = 0;
   private readonly bytes: Uint8Array;
@@ -46,7 +46,7 @@ export class Rejected {
 
 export const scopeTrouble = "a list of records with its scope is no protobuf";
 
-/** Where the bytes stop being fields; -1 when they are a request, whatever its lists are. */
+/** Where the bytes stop being fields; -1 when they are a request, even if its lists are bad. */
 export function* findTrouble(bytes: Uint8Array): Generator<void, number> {
   const reader = new ProtoReader(bytes);
   for (let passed = 1; reader.next(bytes.length); passed++) if (passed % pauseFields === 0) yield;
@@ -59,12 +59,12 @@ export function readerAt(bytes: Uint8Array, from: number): ProtoReader {
   return reader;
 }
 
-/** Whether a reader of a list has read a record. */
+/** Whether the field that was just read is a record of the list. */
 export function isItem({ field, wire }: ProtoReader): boolean {
   return field === 2 && wire === wireType.bytes;
 }
 
-/** The lists of a request in which there is no trouble, null where others may have a turn. */
+/** The lists of a request that `findTrouble` has passed; a null is a pause. */
 export function listsOf(bytes: Uint8Array, rejected: Rejected): Generator<RecordList | null> {
   return new ListWalk(bytes, rejected).lists();
 }
@@ -107,7 +107,7 @@ class ListWalk {
     }
   }
 
-  /** The parts of a list that are not its items, and how many these are; null when it is not a message. */
+  /** The parts of a list other than its items, and the number of items; null when it is not a message. */
   private *head(from: number, to: number): Generator<null, Head | null> {
     const reader = readerAt(this.bytes, from);
     const head = { own: none, url: none, items: 0 };

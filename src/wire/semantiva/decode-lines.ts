@@ -1,6 +1,6 @@
-// Whole lines of a trace stream → what each of them is. Pure: the same bytes give the same lines, so the answer to the
-// sender and the rows after a replay come from one reading. A line is handed over as soon as it is read: to gather a
-// thousand of them first would have the runtime copy them from collection to collection.
+// Whole lines of a trace stream → messages or faults. Pure: the same bytes give the same lines, so the answer to the sender
+// and the rows after a replay agree. Each line is handed over as soon as it is read: if a thousand were gathered first, the
+// garbage collector would copy them again and again.
 
 import { createHash, hash } from "node:crypto";
 import { atPointer } from "#base/json/pointer.ts";
@@ -19,12 +19,12 @@ export interface LinesSource {
   readonly file: string;
   readonly firstLine: number;
   readonly offset: number;
-  /** How many faults are kept one by one; the usual bound when it is left out. */
+  /** How many faults are kept one by one; by default the usual bound. */
   readonly faultsMax?: number;
 }
 
 export interface TakenLine {
-  /** Of a node's record, what rows are made of. */
+  /** For a node, the record has only what rows are made of. */
   readonly message: Message;
   /** The record's exact bytes; a view of the body. */
   readonly bytes: Uint8Array;
@@ -40,7 +40,7 @@ export interface FaultyLine {
   readonly at: number;
 }
 
-/** Null when it is done with the line; otherwise what is left to do, with pauses. */
+/** Returns null when the line is done; otherwise the rest of the work, with pauses. */
 export type TakeLine = (line: TakenLine) => Generator<void, void> | null;
 
 export interface LineLimits {
@@ -48,10 +48,10 @@ export interface LineLimits {
   readonly json?: JsonLimits;
 }
 
-/** A line above this has pauses of its own. */
+/** A longer line has pauses of its own. */
 export const longLineBytes: number = 1024 * 1024;
 
-/** Gives each record to `take` as it is read, with pauses: after each line, and within one that is long. Returns the other lines. */
+/** Gives each record to `take` as it is read, with pauses after each line and within long ones. Returns the faulty lines. */
 export function* decodeLinesInSteps(
   source: LinesSource,
   registry: Registry,
@@ -96,7 +96,7 @@ export function* decodeLinesInSteps(
   return faulty.toArray((first, count) => ({ ...first, fault: toRestFault(first.fault, count) }));
 }
 
-/** Lines of one body that are like others that were judged. */
+/** Recognises lines of one body that are like others that were judged. */
 class LikeBefore {
   private readonly patterns: Patterns;
   private readonly body: Uint8Array;
@@ -111,7 +111,7 @@ class LikeBefore {
   find(line: Uint8Array): Message | undefined {
     const { body, view } = this;
     const from = line.byteOffset - body.byteOffset;
-    // A line that had to be put together lies elsewhere.
+    // A line that was joined from pieces is not in the body.
     const isView = line.buffer === body.buffer && from >= 0 && from + line.length <= body.length;
     if (isView) return this.patterns.find(body, view, from, from + line.length);
     return this.patterns.find(line, new DataView(line.buffer, line.byteOffset, line.length), 0, line.length);
@@ -122,12 +122,12 @@ class LikeBefore {
   }
 }
 
-/** What tells whose a node's record is, and what its columns are made of. */
+/** The fields of a node's record that tell its run and make its columns. */
 const nodeFields = ["identity", "timing", "status", "seq", "timestamp"] as const;
-/** Of these only one member. */
+/** Of these fields, only one member is needed. */
 const nodeMembers = { dependencies: "upstream", processor: "ref" } as const;
 
-/** The rest of a node's record, most of it, stands in its bytes and has been judged: lines like it need not copy it. */
+/** Drops the rest of a node's record, which is most of it: it was judged and is in the line's bytes, and lines like it need not copy it. */
 function toLean(message: Message): Message {
   const { type, known, record } = message;
   if (!known || type !== "ser") return message;
@@ -155,7 +155,7 @@ function toFaultyLine(
   at: number,
   file: string,
 ): FaultyLine {
-  // Without its LF, a line that is not JSON is most likely half of one.
+  // Without its LF, a line that is not JSON is most likely half a line.
   const torn = !line.ended && first.code === "line_not_json";
   const found: LineFault = torn ? { ...first, code: "line_torn" } : first;
   return { fault: toFault(found, line.bytes, line.place, file), runId: first.runId, at };

@@ -1,5 +1,5 @@
-// One line's bytes → a Message, or the reason why not. The bytes themselves are the record: the message is a reading
-// of them, and who stores it stores the bytes too.
+// One line's bytes → a Message, or the reason why not. The bytes are the record: the message only interprets them, and the
+// bytes are stored with it.
 
 import { type JsonResult, parseJson, parseJsonInSteps } from "#base/json/parse.ts";
 import { atPointer, locatePointer } from "#base/json/pointer.ts";
@@ -51,7 +51,7 @@ export interface DecodeOptions {
   readonly limits?: JsonLimits;
 }
 
-/** Lines above this are judged up to their first broken rule: a list of a million wrong items has a million. */
+/** Longer lines are judged only up to their first broken rule: a list of a million wrong items would break a million. */
 const thoroughBytesMax = 1024 * 1024;
 
 export function decodeLine(line: Uint8Array, registry: Registry, options: DecodeOptions = {}): DecodedLine {
@@ -108,7 +108,7 @@ function refuse(code: FaultCode, detail: string, offset: number): DecodedLine {
   return { ok: false, faults: [{ code, detail, offset, pointer: "", rule: "", runId: "" }] };
 }
 
-/** A record that breaks its schema can still say whose it is, so that its fault is shown on that run. */
+/** A record that breaks its schema can still name its run, so that its fault is shown there. */
 function guessRunId(record: JsonObject): string {
   const { record_type: type } = record;
   if (typeof type === "string" && type.startsWith("run_space_")) return "";

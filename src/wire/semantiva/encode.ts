@@ -13,7 +13,7 @@ export function encodeRecord(record: TraceRecord): Uint8Array {
   return textEncoder.encode(`${formatPythonJson(record, driverStyle)}\n`);
 }
 
-/** Every UTF-16 unit beyond ASCII as its escape, so that astral characters are two and half a pair is one. */
+/** Escapes every UTF-16 unit beyond ASCII, so an astral character becomes two escapes and half a pair one. */
 export function formatAscii(text: string): string {
   return JSON.stringify(text).replaceAll(
     /[\u007f-\uffff]/g,

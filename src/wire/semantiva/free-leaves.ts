@@ -1,5 +1,5 @@
-// Which texts and numbers of a record could be others of their kind without any rule of its schemas noticing. Keywords
-// that are not known here close everything below them: then nothing is free, and every record is judged itself.
+// Finds the texts and numbers of a record that could be any others of their kind without breaking a rule of its schemas.
+// Under a keyword that is not known here nothing is free, and every record is judged itself.
 
 import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
 import { atPointer } from "#base/json/pointer.ts";
@@ -10,43 +10,43 @@ export const leafKind = { text: 0, whole: 1, decimal: 2 } as const;
 export interface Leaf {
   /** One of `leafKind`. */
   readonly kind: number;
-  /** Where it stands in the record's bytes; a text without its quotes. */
+  /** Its place in the record's bytes; for a text, without the quotes. */
   readonly start: number;
   readonly end: number;
   readonly path: readonly (string | number)[];
 }
 
-/** A schema, and the file that its references point into. */
+/** A schema, and the file to which its references point. */
 export interface Rule {
   readonly schema: JsonValue;
   readonly file: JsonObject;
 }
 
-/** A number as long as this is read without loss, whatever its digits are. */
+/** A whole number with up to this many digits is read without loss. */
 export const wholeDigitsMax = 15;
 
-/** Those that say of a value only of what kind it is, or what is below it. Formats are not judged in lines that come. */
+/** Keywords that only say of what kind a value is, or what is below it. Formats are not judged on arrival. */
 const plainKeywords: ReadonlySet<string> = new Set([
   ...["$schema", "$id", "$defs", "$ref", "title", "description", "type", "format", "minItems", "maxItems"],
   ...["required", "properties", "additionalProperties", "items"],
 ]);
 const referencesMax = 16;
 
-/** The leaves of a record that keeps these rules, in the order of its bytes. */
+/** The free leaves of a record that keeps these rules, in the order of its bytes. */
 export function findFreeLeaves(bytes: Uint8Array, rules: readonly Rule[]): Leaf[] {
   const leaves: Leaf[] = [];
   collect(new JsonCursor(bytes), rules, [], leaves);
   return leaves;
 }
 
-/** The rules for a member of what `rules` are for; null when they cannot be told. */
+/** The rules for a member of an object with these rules; null when they are unknown. */
 export function rulesOfMember(rules: readonly Rule[], key: string): readonly Rule[] | null {
   return (
     understand(rules)?.map((rule) => below(rule, "properties", key) ?? toRule(rule, "additionalProperties")) ?? null
   );
 }
 
-/** Whether any text that is not empty keeps these rules if one does. */
+/** Whether, if one non-empty text keeps these rules, every one does. */
 export function allowAnyText(rules: readonly Rule[] | null): boolean {
   return rules !== null && understand(rules) !== null;
 }
@@ -92,7 +92,7 @@ function allowsFraction({ schema }: Rule): boolean {
   return type === undefined || type === "number" || (Array.isArray(type) && type.includes("number"));
 }
 
-/** The rules with those that they refer to; null when one of them has a keyword that may ask for anything. */
+/** The rules and those to which they refer; null when one has a keyword that may require anything. */
 function understand(rules: readonly Rule[], references = 0): Rule[] | null {
   const known: Rule[] = [];
   for (const rule of rules) {
@@ -123,7 +123,7 @@ function below({ schema, file }: Rule, keyword: string, key: string): Rule | und
   return inner === undefined ? undefined : { schema: inner, file };
 }
 
-/** What a keyword says of all that is below; anything when it is not there. */
+/** The rule of a keyword for everything below; without the keyword, anything goes. */
 function toRule({ schema, file }: Rule, keyword: string): Rule {
   return { schema: keywordOf(schema, keyword) ?? true, file };
 }

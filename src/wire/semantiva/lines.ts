@@ -1,5 +1,5 @@
-// Chunks of bytes → lines. Lines end in LF; a CR before it belongs to the end. Nothing else is looked at here, so
-// that a line's bytes are exactly what was written, and their SHA-256 is the record's identity forever.
+// Chunks of bytes → lines. Lines end in LF; a CR before it belongs to the end. Nothing else is interpreted here, so
+// a line's bytes are exactly what was written, and their SHA-256 is the record's identity forever.
 //
 // Memory is bounded by `lineBytesMax`: of a longer line only its head is kept, for the fault that reports it, and
 // the rest is counted and passed over until the next LF.
@@ -32,8 +32,8 @@ export const longLineHeadBytes = 4096;
 const lf = 0x0a;
 const cr = 0x0d;
 
-/** Splits one stream. Lines are views of the caller's chunk where that is possible: a yielded line is valid until the
- * caller changes that chunk. */
+/** Splits one stream. Lines are views of the caller's chunk where possible, and then valid until the caller changes the
+ * chunk. */
 export class LineSplitter {
   private readonly lineBytesMax: number;
   /** The line that has not ended: its bytes, of which only the head is kept once it is too long, and its true length. */
@@ -43,7 +43,7 @@ export class LineSplitter {
   private lineOffset: number;
   private atStart: boolean;
 
-  /** `start` is where the stream is taken up, for a file that is followed. */
+  /** `start` is the place at which the stream is continued. */
   constructor(limits: SplitLimits = defaultSplitLimits, start: LinePlace = { line: 1, offset: 0 }) {
     this.lineBytesMax = limits.lineBytesMax;
     this.line = start.line;
@@ -51,15 +51,15 @@ export class LineSplitter {
     this.atStart = start.offset === 0;
   }
 
-  /** The place of the line that has not ended yet: where to take the stream up again. */
+  /** The place of the line that has not ended yet. */
   get place(): LinePlace {
     return { line: this.line, offset: this.lineOffset };
   }
 
   *push(bytes: Uint8Array): Generator<SplitLine> {
-    // A Buffer's `slice` is a view; a plain array's is a copy, and what is held must be one.
+    // What is held must be a copy, and a Buffer's `slice` is a view.
     const chunk = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
-    // A Buffer's search is the C library's, a typed array's looks at one byte after the other.
+    // A Buffer searches with the C library, a typed array byte by byte.
     const searched = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
     let from = 0;
     for (;;) {

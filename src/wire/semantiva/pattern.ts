@@ -1,7 +1,7 @@
-// A line that was judged, and what may differ in others that are judged alike: texts and numbers that no rule looks at.
-// Another line is compared with its bytes; where they differ within such a text or number, that is passed, and
-// everywhere else they must be equal. So whoever matches has the same structure, keeps the same rules and has nothing odd
-// about it, and of its values only those that differ are read.
+// A line that was judged, with the texts and numbers that may differ in others without changing the judgement, because no
+// rule looks at them. Another line is compared with its bytes: within such a text or number it may differ, everywhere else it
+// must be equal. So a line that matches has the same structure, keeps the same rules and has nothing odd about it, and of its
+// values only those that differ are read.
 
 import { parseNumber } from "#base/json/number.ts";
 import { decodeText } from "#base/json/text.ts";
@@ -12,13 +12,13 @@ import type { Message } from "./decode.ts";
 import { allowAnyText, findFreeLeaves, type Leaf, leafKind, rulesOfMember, wholeDigitsMax } from "./free-leaves.ts";
 import type { Registry } from "./registry.ts";
 
-/** More are not learned. */
+/** Lines with more free leaves are not learned. */
 export const leavesMax = 1024;
 /** A decimal with more digits is left to the general reading. */
 const decimalBytesMax = 64;
 
-// Where the line that matched last differs: the leaf, and its bytes in the line. One for all, as lines are read one after
-// the other.
+// Where the line that matched last differs: the leaf, and its bytes in the line. All patterns share these arrays, because
+// lines are read one after the other.
 const changedLeaf = new Int32Array(leavesMax);
 const changedFrom = new Int32Array(leavesMax);
 const changedTo = new Int32Array(leavesMax);
@@ -34,7 +34,7 @@ export class Pattern {
   private readonly starts: Int32Array;
   private readonly ends: Int32Array;
   private readonly kinds: Uint8Array;
-  /** The way to each leaf in the message's record; null when it is not there. */
+  /** The path to each leaf in the message's record; null when the record does not have it. */
   private readonly paths: readonly (Path | null)[];
   private readonly runIdLeaf: number;
 
@@ -50,7 +50,7 @@ export class Pattern {
     this.runIdLeaf = runIdLeaf;
   }
 
-  /** What the line in bytes[from..to) is; undefined when it does not match. `view` is over the same bytes. */
+  /** The message of the line in bytes[from..to); undefined when it does not match. `view` is over the same bytes. */
   read(bytes: Uint8Array, view: DataView, from: number, to: number): Message | undefined {
     const changes = this.compare(bytes, view, from, to);
     if (changes < 0) return undefined;
@@ -103,7 +103,7 @@ export class Pattern {
   }
 }
 
-/** Where a leaf ends that begins at `start` and is known to be plain up to `p`; -1 when it is not of the kind. */
+/** The end of a leaf that begins at `start` and is known to be plain up to `p`; -1 when it is not of this kind. */
 function passLeaf(kind: number, view: DataView, start: number, p: number, to: number): number {
   if (kind === leafKind.text) return endOfPlainText(view, p, to);
   if (kind === leafKind.decimal) return endOfDecimal(view, start, to);
@@ -142,7 +142,7 @@ function isAt(record: JsonObject, path: Path): boolean {
   return true;
 }
 
-/** Sets what is at a path of `copy`. What lies on the way and is still that of `model` is copied first. */
+/** Sets the value at a path of `copy`. Objects on the path that still belong to `model` are copied first. */
 function put(copy: JsonObject, model: JsonObject, path: Path, value: JsonValue): void {
   let into = copy;
   let from = model;
@@ -156,15 +156,15 @@ function put(copy: JsonObject, model: JsonObject, path: Path, value: JsonValue):
   into[path.at(-1) as string] = value;
 }
 
-// The lines that were judged lately, as patterns for those to come. A pipeline that runs a thousand times writes the same
-// lines a thousand times, but for ids, times, digests and values, and in the same order.
+// The lines that were judged recently, as patterns for those to come. A pipeline that runs a thousand times writes the same
+// lines a thousand times, in the same order, except for ids, times, digests and values.
 
 const patternsMax = 32;
-/** Longer lines are judged one by one: to keep them would take too much memory. */
+/** Longer lines are judged one by one: keeping them would take too much memory. */
 const patternBytesMax = 16 * 1024;
 
-// Lines that are never alike are not worth comparing and learning. Each match earns credit for some misses; once the
-// credit is used up, only about one line in a hundred is tried.
+// If lines are never alike, comparing and learning them is not worth it. Matches earn credit that misses use up; without
+// credit, only about one line in a hundred is tried.
 const creditMax = 1024;
 const missCost = 8;
 const creditOfUntried = missCost / 128;
@@ -181,7 +181,7 @@ export class Patterns {
     this.registry = registry;
   }
 
-  /** What judging the line would give; undefined when it is like none that was judged. */
+  /** The message that judging the line would give; undefined when it is like none that was judged. */
   find(bytes: Uint8Array, view: DataView, from: number, to: number): Message | undefined {
     this.isWorthIt = this.credit >= missCost && to - from <= patternBytesMax;
     if (!this.isWorthIt) {
@@ -199,11 +199,11 @@ export class Patterns {
     return undefined;
   }
 
-  /** Learns from a line that was looked for just now, was like none, and was judged to be this. */
+  /** Learns a line for which `find` has just returned undefined, with the message that it was judged to be. */
   learn(line: Uint8Array, message: Message): void {
     if (!this.isWorthIt || !message.known || message.oddities !== 0) return;
     const { header, record, runIdAt } = this.registry.rulesOf(message.type);
-    // Where a record's run id is taken for the header's, it keeps the header's rules as well.
+    // A run id in the record that stands in for the header's must keep the header's rules too.
     if (!allowAnyText(rulesOfMember([header], "run_id"))) return;
     const leaves = findFreeLeaves(line, [header, record]);
     const runIdLeaf = leaves.findIndex(({ kind, path }) => kind === leafKind.text && `/${path.join("/")}` === runIdAt);
@@ -223,7 +223,7 @@ export class Patterns {
 
 const memories = new WeakMap<Registry, { readonly limits: JsonLimits | undefined; readonly patterns: Patterns }>();
 
-/** Those of lines that were judged by this registry and read within these limits. */
+/** The patterns for lines that are judged by this registry within these limits. */
 export function patternsOf(registry: Registry, limits: JsonLimits | undefined): Patterns {
   let memory = memories.get(registry);
   if (memory === undefined || memory.limits !== limits) {

@@ -1,6 +1,6 @@
 // JSON as Python's `json.dumps` writes it, so that bytes and hashes equal those of the real driver.
-// Both languages print the fewest digits of a double that read back as the same; they differ in the dress: Python keeps
-// `.0`, and writes an exponent from 1e16 up and below 1e-4, with two digits at least.
+// Both languages print the fewest digits of a double that read back as the same, but in different forms: Python keeps
+// `.0`, and writes an exponent from 1e16 up and below 1e-4, with at least two digits.
 
 import { compareText } from "#base/compare-text.ts";
 import { NumberText } from "#base/json/value.ts";
@@ -14,7 +14,7 @@ export class PythonFloat {
   }
 }
 
-/** A plain number is an integer when it is a safe one, else a float. */
+/** A plain number counts as an int if it is a safe integer, otherwise as a float. */
 export type PythonValue =
   | null
   | boolean

@@ -11,7 +11,7 @@ import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts
 import { atOnce } from "#base/turns.ts";
 import type { Rule } from "./free-leaves.ts";
 
-/** `run_id_at`: where a type whose lines have no header `run_id` keeps it. */
+/** `run_id_at`: where lines of a type without `run_id` in their header have it. */
 export type RegistryEntry = string | { readonly schema: string; readonly run_id_at?: string };
 
 /** One folder of schema files and the registry that names them. */
@@ -22,8 +22,8 @@ export interface SchemaSet {
 }
 
 /**
- * `document`: the page to the letter, the header on every line and its times in the documented form.
- * `driver`: also what the real driver writes, SER lines that keep their `run_id` in `identity`.
+ * `document`: exactly what the document says, with the header on every line and times in the documented form.
+ * `driver`: also what the real driver writes, SER lines that have their `run_id` in `identity`.
  */
 export type Strictness = "driver" | "document";
 
@@ -42,18 +42,18 @@ export type Judgement =
 export interface Registry {
   readonly types: readonly string[];
   /**
-   * With `all`, every broken rule is named, up to `violationsMax`; else the first. A record that is known to hold no
-   * integers beyond a double's need not be looked through for them.
+   * With `all`, every broken rule is named, up to `violationsMax`; otherwise the first. `isPlain` says that the record has no
+   * integers that a double cannot hold, which saves looking for them.
    */
   judge(record: JsonObject, strictness: Strictness, all?: boolean, isPlain?: boolean): Judgement;
-  /** What records of a type that it knows are judged by. */
+  /** The rules for records of a known type. */
   rulesOf(type: string): TypeRules;
 }
 
 export interface TypeRules {
   readonly header: Rule;
   readonly record: Rule;
-  /** JSON pointer of what says whose a record is. */
+  /** JSON pointer of the run id. */
   readonly runIdAt: string;
 }
 
@@ -71,7 +71,7 @@ export function createRegistry(...sets: readonly SchemaSet[]): Registry {
   return atOnce(createRegistryInSteps(...sets));
 }
 
-/** The same, a schema a step. */
+/** The same, one schema per step. */
 export function* createRegistryInSteps(...sets: readonly SchemaSet[]): Generator<void, Registry> {
   const entries = new Map<string, { readonly schema: string; readonly runIdAt: string }>();
   const schemas = new Map<string, object>();
@@ -94,7 +94,7 @@ export function* createRegistryInSteps(...sets: readonly SchemaSet[]): Generator
     driver: compile(schemas, { timesToTheLetter: false, all: true }),
     document: compile(schemas, { timesToTheLetter: true, all: true }),
   };
-  // Compiling now finds a broken schema when it is loaded instead of at the first line of its type.
+  // Compiling now reports a broken schema when it is loaded instead of at the first line of its type.
   judges.driver(headerName);
   for (const { schema } of entries.values()) {
     yield;
@@ -117,7 +117,7 @@ export function* createRegistryInSteps(...sets: readonly SchemaSet[]): Generator
       const { record_type: type } = record;
       const entry = typeof type === "string" ? entries.get(type) : undefined;
       const hasHeader = Object.hasOwn(plain, "run_id");
-      // Where the type keeps its run id itself, that is whose the record is, as for the format's own aggregator.
+      // If the type has its own place for the run id, that one counts, as in the format's own aggregator.
       const own = entry === undefined || entry.runIdAt === "" ? undefined : atPointer(plain, entry.runIdAt);
       const runId = typeof own === "string" ? own : plain["run_id"];
       const borrows = !hasHeader && strictness === "driver" && own !== undefined;
@@ -177,8 +177,8 @@ function createAjv(
 const inherited = Object.getOwnPropertyNames(Object.prototype).map((name) => JSON.stringify(name));
 
 /**
- * Whether a schema may ask for a property that every object inherits, such as `constructor`: only then must each be looked
- * for among an object's own, which takes longer than all other judging.
+ * Whether a schema may name a property that every object inherits, such as `constructor`. Only then must the validator look at
+ * own properties alone, which takes longer than all other judging.
  */
 function namesInherited(schemas: ReadonlyMap<string, object>): boolean {
   return [...schemas.values()].some((schema) => {

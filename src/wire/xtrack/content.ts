@@ -1,5 +1,5 @@
 // 32 bits of an event's content, to tell a copy from another event with the same identity. Metrics are hashed by their
-// values, because that is what the fast path has at hand; every other event by its bytes.
+// values, which the fast path has at hand; every other event by its bytes.
 
 import { crc32 } from "node:zlib";
 import type { Rows } from "#model/tables.ts";
@@ -20,7 +20,7 @@ export function hashText(text: string): number {
   return hash;
 }
 
-/** From here on a checksum of the runtime is faster than a loop; hashes are kept in memory only, so that both may change. */
+/** For more bytes the runtime's checksum is faster than a loop. Hashes are only kept in memory, so either may change. */
 const longBytes = 4096;
 
 export function hashBytes(bytes: Uint8Array, start: number, end: number): number {
@@ -32,11 +32,11 @@ export function hashBytes(bytes: Uint8Array, start: number, end: number): number
 
 /** What the rows of one event share. Absent numbers are 0. */
 export function hashShared(phase: number, ctx: number, step: number, epoch: number): number {
-  // Steps beyond 2^53 differ in `step_text` or lie apart by more than one; here 32 bits of the nearest double do.
+  // Steps beyond 2^53 differ in `step_text` or by more than one, so 32 bits of the nearest double are enough here.
   return mix(mix(mix(phase, ctx), step | 0), epoch | 0);
 }
 
-/** One row more; all but the last step does not wait for the row before. */
+/** Adds one row; only the last step of this depends on the row before. */
 export function hashValue(hash: number, key: number, low: number, high: number): number {
   return mix(hash, key ^ Math.imul(low, 0x85ebca6b) ^ Math.imul(high, 0xc2b2ae35));
 }

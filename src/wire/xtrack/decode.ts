@@ -31,7 +31,7 @@ export interface RefusedEvent extends SchemaViolation {
 
 const runIdCharsMax = 1024;
 
-/** A larger frame is decoded with pauses by whoever can make them. */
+/** A larger frame is decoded with pauses, where the caller can make them. */
 export const largeFrameBytes: number = 256 * 1024;
 
 export class EventDecoder {
@@ -54,7 +54,7 @@ export class EventDecoder {
     this.columns = new EventColumns(this.columns);
   }
 
-  /** Keeps nothing of the bytes that were decoded last. */
+  /** Drops all references to the bytes that were decoded last. */
   letGo(): void {
     this.fast.letGo();
   }
@@ -150,7 +150,7 @@ export class EventDecoder {
     if ("code" in run) return run;
     let flags = rules === undefined ? rowFlags.unknown_type : 0;
     if (check.unlisted) flags |= rowFlags.unlisted_word;
-    // A generated id is made from the bytes: only these give it again.
+    // A generated id is made from the bytes, so only they can give it again.
     const isOdd = parts.envelope.duplicates || m.duplicates || wid.isOdd || run.generated;
     const isPayloadOdd = p.duplicates || run.isOdd;
     const row = { ...parts, bytes, start, end, flags, isOdd, isPayloadOdd, strict: new StrictTexts() };

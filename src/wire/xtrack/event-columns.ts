@@ -68,7 +68,7 @@ export class EventColumns {
   readonly statuses: StatusNote[] = [];
   readonly control: ControlNote[] = [];
 
-  /** Columns that grow like the ones before them need not be copied while they grow. */
+  /** `before`: the previous columns. Making room for as many events at once saves copying while these grow. */
   constructor(before?: EventColumns) {
     const length = before?.length ?? 0;
     this.metricsExpected = before?.madeMetrics?.event.length ?? 0;
@@ -111,7 +111,7 @@ export class EventColumns {
     return made.filter((owned) => owned !== undefined);
   }
 
-  /** Gives the memory of what is the events' own back, once the rows of the tables have what they need of it. */
+  /** Gives back the memory of the events' own columns, once the rows of the tables have what they need from them. */
   release(): void {
     for (const column of [this.run, this.worker, this.type, this.seq, this.tsNs, this.hash, this.offset])
       column.release();
@@ -128,7 +128,7 @@ export class EventColumns {
 }
 
 const two32 = 4294967296;
-/** Below this, columns grow in a step or two anyway. */
+/** For fewer events, columns grow in a step or two anyway. */
 const expectedMin = 64;
 
 function makeMetrics(expected: number): OwnedRows<"metrics"> {

@@ -1,9 +1,9 @@
 // One checked event to the rows of its table.
 //
-// What has no column stands in `extra`: {"envelope":{…},"m":{…},"p":{…}} with the fields that are unknown there, the
+// What has no column is in `extra`: {"envelope":{…},"m":{…},"p":{…}} with the fields that are unknown there, the
 // optional ones sent as null or empty, and odd steps and epochs. `raw` holds the event's exact text when columns and
-// `extra` could not give it back (NaN inside JSON, a key twice, half a surrogate pair, an odd run id); of a batch only
-// the first row has them.
+// `extra` cannot reproduce it (NaN inside JSON, a key twice, half a surrogate pair, an odd run id). Of a batch, only the
+// first row has them.
 
 import { ByteWriter } from "#base/byte-writer.ts";
 import type { Int64Column, NullableColumn, StringColumn, UInt32Column } from "#base/columns.ts";
@@ -26,9 +26,9 @@ export interface EventParts {
   readonly start: number;
   readonly end: number;
   readonly flags: number;
-  /** Type, metadata and `extra` cannot give envelope and metadata back. */
+  /** Type, metadata columns and `extra` cannot reproduce envelope and metadata. */
   readonly isOdd: boolean;
-  /** Nor can columns give the payload back. */
+  /** The columns cannot reproduce the payload. */
   readonly isPayloadOdd: boolean;
   readonly strict: StrictTexts;
 }
@@ -46,7 +46,7 @@ interface Tail {
   readonly raw: StringColumn;
 }
 
-/** Gathers what a row needs beside its columns while they are pushed. */
+/** Gathers what a row needs besides its columns while they are pushed. */
 export class RowNotes {
   flags: number;
   isRaw: boolean;
@@ -64,7 +64,7 @@ export class RowNotes {
     this.odd.push(field);
   }
 
-  /** What is unknown, and what is null where its absence says as much. */
+  /** Keeps unknown fields, and known ones that are null, because null is stored like absence. */
   *keepUnknown(set: FieldSet, known: readonly string[], value = ""): Generator<void, void> {
     const isKept = ({ name, kind }: Field): boolean =>
       name !== value && (!known.includes(name) || kind === jsonKind.null);
@@ -110,7 +110,7 @@ export class RowNotes {
       yield* this.section(writer, "m", m);
       yield* this.section(writer, "p", odd);
       writer.byte(0x7d);
-      // Instead of the first comma.
+      // In place of the first comma.
       writer.bytes[0] = 0x7b;
       text = writer.view();
     }

@@ -1,6 +1,6 @@
 // The fast path: metric frames of a known shape, straight into columns.
-// It takes a frame only when it would give exactly the rows that the general decoder gives, and touches no column
-// before it is sure; a property test holds the two together.
+// It takes a frame only when it gives exactly the rows that the general decoder gives, and touches no column before it is
+// sure; a property test compares the two.
 
 import { ShortDecimal } from "#base/short-decimal.ts";
 import { hashEnd, hashShared, hashValue } from "./content.ts";
@@ -8,15 +8,15 @@ import { type EventColumns, type OwnedRows, reserveMetrics } from "./event-colum
 import { NameTable } from "./names.ts";
 import { learnShape, type Shape, slotKind } from "./shape.ts";
 
-/** Streams mix a few shapes; one that shows new ones without end is left to the general decoder. */
+/** Streams mix a few shapes. One that keeps showing new ones is left to the general decoder. */
 const shapesMax = 16;
 const learnedMax = 256;
-/** What streams have learned lately: the workers of a fleet send alike, so that the first of them learns for all. */
+/** The shapes that streams learned recently: the workers of a fleet send alike, so the first of them learns for all. */
 const common: Shape[] = [];
 const commonLiteralsMax = 4096;
 
-// What the last matching frame held. One for all streams, which are decoded one after the other: a thousand of them
-// would else each find theirs where it was left, far from the processor.
+// The values of the last matching frame. All streams, which are decoded one after the other, share them: of a thousand
+// separate ones, most would not be in the processor's cache.
 const noView = new DataView(new ArrayBuffer(0));
 const number = new ShortDecimal();
 const values = new Float64Array(256);
@@ -47,7 +47,7 @@ export class FastDecoder {
       const shape = shapes[i] as Shape;
       if (!this.matches(shape, bytes, start, end)) continue;
       if (i > 0) {
-        // Shapes tend to come in runs: the one that matched moves one place forward.
+        // The same shape often comes several times in a row, so the one that matched moves one place forward.
         shapes[i] = shapes[i - 1] as Shape;
         shapes[i - 1] = shape;
       }
@@ -60,7 +60,7 @@ export class FastDecoder {
     return true;
   }
 
-  /** Keeps nothing of the bytes that were decoded last. */
+  /** Drops all references to the bytes that were decoded last. */
   letGo(): void {
     this.view = noView;
     this.viewed = undefined;
@@ -77,7 +77,7 @@ export class FastDecoder {
     if (common.length > shapesMax) common.pop();
   }
 
-  /** The shape of a frame that this stream has not shown before, and others have. */
+  /** The shape of a frame that is new in this stream but known from others. */
   private findCommon(bytes: Uint8Array, start: number, end: number): Shape | undefined {
     if (this.learned >= learnedMax) return undefined;
     const shape = common.find((one) => !this.shapes.includes(one) && this.matches(one, bytes, start, end));
@@ -206,8 +206,8 @@ export class FastDecoder {
   }
 
   /**
-   * Writes rows [row, end) of one event; key and entry are there already. The columns that are empty in every such
-   * row are left behind; whoever needs them fills them up.
+   * Writes rows [row, end) of one event; key and entry are there already. Columns that are empty in every such row are not
+   * touched; they are padded when they are needed.
    */
   private fillRows(metrics: OwnedRows<"metrics">, shape: Shape, event: number, row: number, end: number): void {
     const { rows } = metrics;
@@ -250,7 +250,7 @@ const two32 = 4294967296;
 const nanWord = new TextEncoder().encode("NaN");
 const infinityWord = new TextEncoder().encode("Infinity");
 
-/** Where the word ends that stands at `at`, or -1. */
+/** The end of the word at `at`; -1 when it is not there. */
 function passWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
   for (let i = 0; i < word.length; i++) if (bytes[at + i] !== word[i]) return -1;
   return at + word.length;

@@ -1,5 +1,5 @@
-// The members of a JSON object as places in its bytes, for the general decoder: nothing becomes a value before
-// something asks for it.
+// The members of a JSON object as places in its bytes, for the general decoder: nothing becomes a value before it is
+// needed.
 
 import type { ByteWriter } from "#base/byte-writer.ts";
 import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
@@ -18,17 +18,17 @@ export interface Field {
   /** The value's text: bytes[start..end), a string with its quotes. */
   readonly start: number;
   readonly end: number;
-  /** Of a string. */
+  /** For a string. */
   readonly escaped: boolean;
   readonly wide: boolean;
   readonly lone: boolean;
-  /** Of a number. */
+  /** For a number. */
   readonly form: number;
 }
 
 export interface FieldSet {
   readonly bytes: Uint8Array;
-  /** The last one wins where a name comes twice. */
+  /** If a name occurs twice, the last one wins. */
   readonly fields: ReadonlyMap<string, Field>;
   readonly duplicates: boolean;
 }
@@ -94,7 +94,7 @@ function numberOf(bytes: Uint8Array, field: Field): number | bigint | NumberText
   return parseNumber(bytes, field.start, field.end, field.form);
 }
 
-/** An integer that fits 64 bits, also when it is written as 5.0; undefined otherwise. */
+/** An integer that fits 64 bits, even if written as 5.0; undefined otherwise. */
 export function integerOf(bytes: Uint8Array, field: Field): number | bigint | undefined {
   if (field.kind !== jsonKind.number) return undefined;
   const value = numberOf(bytes, field);
@@ -106,7 +106,7 @@ export function isInteger64(bytes: Uint8Array, field: Field): boolean {
   return field.kind === jsonKind.number && field.form === numberForm.integer && integerOf(bytes, field) !== undefined;
 }
 
-/** Strict JSON of values, gathering whether strict JSON was enough to hold them. */
+/** Makes strict JSON of values and notes whether that lost anything. */
 export class StrictTexts {
   /** A value held NaN, ±Infinity or a key twice: the original must be kept beside its strict form. */
   lossy = false;
@@ -134,7 +134,7 @@ export class StrictTexts {
   }
 }
 
-/** The fields of a set that pass, with pauses among many. */
+/** The fields of a set that `isPicked` picks, with pauses among many. */
 export function* pickFields({ fields }: FieldSet, isPicked: (field: Field) => boolean): Generator<void, Field[]> {
   const picked: Field[] = [];
   let at = 0;

@@ -3,16 +3,16 @@
 //   "frame"    bytes[frameStart..frameEnd) is the payload of a frame; the caller decodes it and calls `reject`
 //              when it is not JSON, and the framer looks for the next intact frame
 //   "skipped"  `skipped` is a range of the stream in which no intact frame begins
-//   "text"     only with `text`: bytes[textStart..textEnd) stands between frames (prints mixed into stdout)
+//   "text"     only with `text`: bytes[textStart..textEnd) is text between frames (prints mixed into stdout)
 //   "wait"     more bytes are needed
 //   "end"      after `end`: everything is read, `ending` says how the stream ended
 //
 // The same stream gives the same frames and skipped ranges however it is cut into chunks. A bogus length after a torn
-// frame can claim 4 GB, so nothing is ever allocated from it: the buffer grows with the bytes that really came, and
-// what is skipped leaves it at once, but for the first bytes that are kept to be shown.
+// frame can claim 4 GB, so memory is never allocated by it: the buffer grows with the bytes that really came, and
+// skipped bytes leave it at once, except for the first ones, which are kept to be shown.
 //
 // Ownership: a pushed chunk belongs to the framer. Bytes that were delivered are never written again, so views of
-// them stay good for as long as the caller holds them; of lent memory, until the caller uses it again.
+// them stay valid as long as the caller holds them; views of lent memory, until the caller reuses it.
 
 import assert from "node:assert/strict";
 import { copyBytes } from "#base/copy-bytes.ts";
@@ -69,7 +69,7 @@ export class Framer {
   private at = 0;
   private end = 0;
   private owned = false;
-  /** The bytes are the caller's again once they are read. */
+  /** The bytes belong to the caller again once they are read. */
   private isLent = false;
   private ended = false;
   private synced = true;
@@ -98,7 +98,7 @@ export class Framer {
     return this.base + this.frameStart - prefixBytes;
   }
 
-  /** Stream offset up to which everything has been told. */
+  /** Stream offset up to which everything has been reported. */
   get settledOffset(): number {
     return this.synced ? this.base + this.at : this.rangeOffset;
   }
@@ -124,7 +124,7 @@ export class Framer {
     this.end += chunk.length;
   }
 
-  /** As `push` of `memory[start..end)`, which is lent: what is held is put before it, where there is room for it. */
+  /** As `push`, for `memory[start..end)`, which is lent: what is held is copied before it, where there must be room. */
   pushLent(memory: Uint8Array, start: number, end: number): void {
     const at = start - (this.end - this.at);
     assert(at >= 0, "lent memory has room for what is held");
@@ -137,7 +137,7 @@ export class Framer {
     this.end = end;
   }
 
-  /** Drops the bytes once all of them are read: a connection may stay silent for hours. Of lent memory nothing is kept. */
+  /** Drops the bytes once all are read, because a connection may be silent for hours, and keeps no reference to lent memory. */
   letGo(): void {
     if (this.at < this.end) {
       if (this.isLent) this.moveHeld(this.end - this.at);
@@ -163,13 +163,13 @@ export class Framer {
     }
   }
 
-  /** The last frame is not JSON: go back and look for an intact frame from its second byte on. */
+  /** The last frame is not JSON: goes back to look for an intact frame from its second byte on. */
   reject(): void {
     this.at = this.frameStart - prefixBytes;
     this.openRange();
   }
 
-  /** The stream is in step: a frame starts here, or the step is lost and `scan` takes over. */
+  /** The stream is in sync: a frame starts here, or sync is lost and `scan` takes over. */
   private nextSynced(): Step | undefined {
     const { bytes, at, end } = this;
     const held = end - at;
@@ -199,7 +199,7 @@ export class Framer {
     return undefined;
   }
 
-  /** In text, only what looks like a prefix and an object is a frame gone wrong; all else is text. */
+  /** Amid text, only what looks like a prefix and an object is a broken frame; everything else is text. */
   private isHeader(at: number): boolean {
     const { bytes, end } = this;
     if ((bytes[at] as number) > this.firstByteMax || end - at <= prefixBytes) return false;
@@ -247,7 +247,7 @@ export class Framer {
     this.rangeRawBytes = need;
   }
 
-  /** Out of step: skips to the next intact frame. */
+  /** Out of sync: skips to the next intact frame. */
   private scan(): Step | undefined {
     for (;;) {
       const to = this.findPrefixByte(this.at);
@@ -261,7 +261,7 @@ export class Framer {
     }
   }
 
-  /** In text, a range ends with its line, and where no more of it would be kept: what follows is text again. */
+  /** Amid text, a skipped range ends with its line, or where no more of it would be kept; what follows is text again. */
   private skipLine(to: number): boolean {
     const keptTo = this.at + this.skippedBytesMax - this.rangeLength;
     const last = Math.min(to, keptTo);
@@ -280,7 +280,7 @@ export class Framer {
     return "skipped";
   }
 
-  /** Says what was skipped from the range alone, so that the chunks it came in make no difference. */
+  /** Describes a range by its bytes alone, so that its chunks make no difference. */
   private describe(raw: Uint8Array): Skipped {
     const { rangeOffset: offset, rangeLength: length } = this;
     const range = { offset, length, raw };

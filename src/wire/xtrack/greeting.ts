@@ -9,7 +9,7 @@ export type Greeting =
   /** `end` is where the line, with its LF, ends. */
   | { readonly kind: "key"; readonly key: string; readonly end: number };
 
-/** Looks at all bytes that came since the socket opened. */
+/** `bytes` are all that came since the socket opened. */
 export function readGreeting(bytes: Uint8Array): Greeting {
   for (let i = 0; i < Math.min(bytes.length, greetingBytesMax); i++) {
     const byte = bytes[i] as number;

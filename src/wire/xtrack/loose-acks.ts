@@ -1,4 +1,4 @@
-// Answers to commands that name no run: they are no run's events, and only the command's id says whose they are.
+// Answers to commands that name no run. They are not events of a run; only the id of the command tells what they belong to.
 
 import type { EventColumns } from "./event-columns.ts";
 
@@ -10,7 +10,7 @@ export interface LooseAck {
   readonly error: string;
 }
 
-/** Those of the events from `first` on. */
+/** The loose acks among the events from `first` on. */
 export function findLooseAcks(columns: EventColumns, first = 0): LooseAck[] {
   return columns.control.flatMap(({ event, type, run, worker, payload }) => {
     const { cmd_id: cmdId, status, error } = payload;

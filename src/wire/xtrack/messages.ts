@@ -1,5 +1,5 @@
 // XTrack protocol version 1: the words that the document lists.
-// Words outside the lists are kept as sent and flagged; they are no errors.
+// Words outside the lists are not errors: they are kept as sent and flagged.
 
 export const protocolVersion = 1;
 

@@ -1,4 +1,4 @@
-// metric and metric_batch to rows of one table: a row per value, sharing step, epoch and context.
+// metric and metric_batch to rows of one table: a row per value; those of a batch share step, epoch and context.
 
 import { ByteWriter } from "#base/byte-writer.ts";
 import { jsonKind, numberForm } from "#base/json/cursor.ts";
@@ -29,7 +29,7 @@ interface Shared {
 
 const stepRows = 1024;
 
-/** All entries of a batch, with pauses among many, or the one of a single metric; a batch without entries is kept as an event. */
+/** Pushes a single metric or all entries of a batch, with pauses among many; a batch without entries is kept as an event. */
 export function* pushMetricRows(columns: EventColumns, parts: EventParts, event: number): Generator<void, void> {
   const { bytes, p } = parts;
   if (parts.type === "metric") {
@@ -137,7 +137,7 @@ function pushRow(
   rows.entry.push(entry);
   rows.ctx.push(shared.ctx);
   rows.flags.push(shared.flags | (number.isExact ? 0 : rowFlags.odd_value));
-  // These columns are nearly always empty: the fast path leaves them behind, and they are filled up when needed.
+  // These columns are nearly always empty: the fast path does not touch them, so they are padded here first.
   rows.step_text.padTo(row);
   rows.step_text.push(shared.stepText);
   rows.value_text.padTo(row);
@@ -150,7 +150,7 @@ function pushRow(
   else rows.raw.push("");
 }
 
-// Metric values and steps as the store keeps them: the nearest double, and the literal beside it when that says more.
+// Metric values as the store keeps them: the nearest double, and the literal beside it when that says more.
 
 interface MetricNumber {
   /** null when the value is not a number. */
@@ -166,7 +166,7 @@ function toMetricNumber(bytes: Uint8Array, start: number, end: number, kind: num
   if (kind !== jsonKind.number) return notNumber;
   const value = parseDouble(bytes, start, end, form);
   if (form === numberForm.nonFinite) return { value, isExact: true };
-  // 15 characters hold at most 15 digits, which every normal double gives back.
+  // 15 characters hold at most 15 digits, which come back unchanged from a normal double.
   if (end - start <= 15 && (form === numberForm.integer || Math.abs(value) >= smallestNormal))
     return { value, isExact: Number.isFinite(value) };
   return { value, isExact: isLiteral(value, decodeAscii(bytes, start, end), form) };
@@ -180,7 +180,7 @@ function isLiteral(value: number, literal: string, form: number): boolean {
   const digits = Math.max(1, decimal.digits.length);
   if (digits > 100) return false;
   if (digits <= 15 && Math.abs(value) >= smallestNormal) return true;
-  // Halfway between two texts, toPrecision and the shortest printing may choose differently; both are the double.
+  // Halfway between two texts, toPrecision and the shortest form may differ; either is exact.
   return isSame(toDecimal(value.toPrecision(digits)), decimal) || isSame(toDecimal(String(value)), decimal);
 }
 

@@ -1,5 +1,5 @@
-// Names that recur in one place of a stream (runs, workers, metrics), from their bytes to a text and
-// its code in a dictionary, without making a string for each.
+// Names that recur in one place of a stream (runs, workers, metrics): from their bytes to a text and
+// its code in a dictionary, without making a string each time.
 
 import type { DictColumn } from "#base/columns.ts";
 import { decodeAscii } from "#base/json/text.ts";
@@ -13,9 +13,9 @@ const noBytes = new Uint8Array(0);
 export class Name {
   readonly text: string;
   readonly hash: number;
-  /** For names of a NameTable. */
+  /** Only for names of a NameTable. */
   readonly bytes: Uint8Array;
-  /** A number, so that a name which stays keeps no dictionary. */
+  /** The serial number of the dictionary: a reference would keep it in memory. */
   private dict = 0;
   private code = 0;
 
@@ -37,7 +37,7 @@ export class Name {
 export class NameTable {
   /** The name read last. */
   name: Name = new Name("");
-  /** Made when a second name comes: many streams have but one. */
+  /** Made when a second name comes: many streams have only one. */
   private table: (Name | undefined)[] | undefined;
 
   /** Reads the plain ASCII string at `at`; returns where its closing quote is, or -1 when there is none. */
@@ -77,7 +77,7 @@ export class NameTable {
   }
 }
 
-/** Names of all streams: those of one fleet share those of workers and metrics, with their codes. */
+/** Names of all streams: those of a fleet share the names of workers and metrics, with their codes. */
 let common = new Map<string, Name>();
 const commonMax = 4096;
 const commonBytesMax = 128;

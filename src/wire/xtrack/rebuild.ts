@@ -1,16 +1,16 @@
-// Stored rows back to the event they came from, equal in every value. Where columns could not hold it, the row has the
-// event's own text. Order of fields and the writing of numbers (1.0 or 1) are not kept otherwise.
+// Stored rows back to the event they came from, equal in every value. If the columns could not hold it, the row has the
+// event's own text. Otherwise the order of fields and the form of numbers (1.0 or 1) are not kept.
 
 import { formatJson } from "#base/json/format.ts";
 import { membersInSteps, mergeMembers } from "#base/json/members.ts";
 import { formatLongText, type Texts } from "#base/json/texts.ts";
 import { protocolVersion } from "./messages.ts";
 
-/** Whole numbers come as bigints out of memory, and as decimal text out of the store. */
+/** Whole numbers are bigints in memory, and decimal text from the store. */
 type Whole = bigint | string | null;
 type Cells<Name extends string> = { readonly [N in Name]: string };
 
-/** What every stored row of an event has; the other cells are named as their columns. */
+/** What every stored row of an event has; other cells are named like their columns. */
 interface StoredRow extends Cells<"type" | "run" | "worker" | "extra" | "raw"> {
   readonly seq: bigint;
   readonly tsNs: bigint;
@@ -29,7 +29,7 @@ type StoredOther = StoredRow & Cells<"payload">;
 
 const pauseMetrics = 2048;
 
-/** The JSON text of a single metric, or of a batch from all its rows in order. With pauses, as all of these: it may be long. */
+/** The JSON text of a single metric, or of a batch from all its rows in order. Like the functions below, it pauses in long ones. */
 export function* rebuildMetrics(rows: readonly [StoredMetric, ...StoredMetric[]]): Generator<void, Texts> {
   const [first] = rows;
   if (first.raw !== "") return [first.raw];
@@ -48,7 +48,7 @@ export function* rebuildMetrics(rows: readonly [StoredMetric, ...StoredMetric[]]
   return yield* format(first, payload);
 }
 
-/** Of a key that comes twice the last value counts. */
+/** If a key occurs twice, the last value counts. */
 function* formatMetrics(rows: readonly StoredMetric[]): Generator<void, Texts> {
   const members = new Map<string, string>();
   for (let at = 0; at < rows.length; at++) {
@@ -94,7 +94,7 @@ function formatValue({ value, value_text }: StoredMetric): string {
   return formatJson(value, "lossless");
 }
 
-/** JSON text that a column holds goes into the event as it is, with 0.10 still 0.10 and 1e400 no Infinity. */
+/** JSON text in a column goes into the event unchanged, so 0.10 stays 0.10 and 1e400 does not become Infinity. */
 function* format(row: StoredRow, payload: ReadonlyMap<string, string | Texts> | string): Generator<void, Texts> {
   const extra = row.extra === "" ? new Map<string, string>() : yield* membersInSteps(row.extra);
   const m = new Map([

@@ -1,11 +1,11 @@
 // Finding the next intact frame after a corruption, as the document says: look for four bytes that form a reasonable
 // length, try to decode what follows, else advance by one byte.
 //
-// Done naively that is quadratic, because every false prefix may claim megabytes. It is linear here because no valid
-// frame holds a byte below 0x09: JSON text has none (they must be escaped), while the first byte of every prefix up to
-// the limit is one. So a false prefix is refuted by the first such byte inside its body, at the latest by the prefix of
-// the next intact frame; bodies that survive this test overlap at most four deep, and only those are parsed. For the
-// same reason no false prefix, however large its claim, can keep an intact frame waiting behind it.
+// Done naively that is quadratic, because every false prefix may claim megabytes. Here it is linear, because JSON text has no
+// byte below 0x09 (they must be escaped), while the first byte of every prefix up to the limit is one. So a false prefix is
+// refuted by the first such byte in its body, at the latest by the prefix of the next intact frame. Bodies that survive this
+// test overlap at most four deep, and only those are parsed. For the same reason no false prefix, however large its claim,
+// can keep an intact frame waiting behind it.
 
 import { JsonCursor, jsonKind } from "#base/json/cursor.ts";
 import { toJsonFault } from "#base/json/value.ts";
@@ -57,7 +57,7 @@ function isJsonObject(bytes: Uint8Array, start: number, end: number): boolean {
 /** Judges one place after the other of a stream; places and bytes must come in ascending order. */
 export class CandidateJudge {
   private readonly frameBytesMax: number;
-  // No byte below 0x09 stands in [clearFrom, clearTo); when `refuted`, one stands at clearTo. Stream offsets.
+  // There is no byte below 0x09 in [clearFrom, clearTo); if `refuted`, there is one at clearTo. Stream offsets.
   private clearFrom = 0;
   private clearTo = 0;
   private refuted = false;
@@ -66,7 +66,7 @@ export class CandidateJudge {
     this.frameBytesMax = frameBytesMax;
   }
 
-  /** Is there a frame at `at`? `base` is the stream offset of bytes[0]; `ended`: no bytes will follow. */
+  /** Whether there is a frame at `at`. `base` is the stream offset of bytes[0]; `ended`: no bytes will follow. */
   judge(bytes: Uint8Array, base: number, at: number, end: number, ended: boolean): Candidate {
     if (end - at <= prefixBytes) return ended ? "no" : "wait";
     const size = readLength(bytes, at);
@@ -79,7 +79,7 @@ export class CandidateJudge {
     return isJsonObject(bytes, body, bodyEnd) ? "frame" : "no";
   }
 
-  /** Whether bytes[from..to) holds a byte that no JSON text holds. Every byte is looked at once. */
+  /** Whether bytes[from..to) contains a byte that JSON text cannot have. Every byte is looked at once. */
   isRefuted(bytes: Uint8Array, base: number, from: number, to: number): boolean {
     if (base + from > this.clearTo || base + from < this.clearFrom) {
       this.clearFrom = base + from;

@@ -1,7 +1,6 @@
-// What the document's tables ask of each event type. A required field that is missing and a value of the wrong type
-// are refused, naming the field; null stands for absent in optional fields, because real clients send it; words
-// outside a list are only flagged. The payload of run_start is best effort by the document: nothing but its id is
-// looked at.
+// What the document's tables require of each event type. An event with a missing required field or a value of the wrong type
+// is refused, naming the field. In optional fields null counts as absent, because real clients send it. Words outside a list
+// are only flagged. The payload of run_start is best effort by the document: only its id is looked at.
 
 import { jsonKind } from "#base/json/cursor.ts";
 import { parseJson } from "#base/json/parse.ts";

@@ -1,13 +1,13 @@
-// The body of a journal record of XTrack: what a stream delivered between two moments, cut so that it can be decoded
-// on its own. Frames stand as they came. What no frame was found in stands as a note, so that reading the record again
-// never has to search, nor depends on bytes of the record before or after it.
+// The body of an XTrack journal record: what a stream delivered between two moments, cut so that it can be decoded
+// on its own. Frames are as they came. Bytes without a frame are replaced by a note, so that reading the record again
+// never has to search, nor depends on the record before or after it.
 //
 //   frame  u32 length (at most 0x08ffffff) · payload
 //   note   u32 0xffffffff · u32 length of the head · head, JSON · u32 length of the bytes kept · bytes
 //
-// All lengths are big-endian. A note's head says how many bytes of the stream it stands for, so that the stream offset
+// All lengths are big-endian. A note's head says for how many bytes of the stream it stands, so that the stream offset
 // of every frame follows from the offset of the record. A record may hold what several streams delivered: before the
-// frames of another stream stands a note that says where these begin in it and which run they belong to.
+// frames of another stream, a note says where they begin in that stream and to which run they belong.
 
 import { atOnce } from "#base/turns.ts";
 import type { FaultCode } from "#model/fault.ts";
@@ -23,7 +23,7 @@ export interface Note {
   /** How many bytes of the stream this note stands for. */
   readonly length: number;
   readonly raw: Uint8Array;
-  /** What follows is of another stream. */
+  /** What follows comes from another stream. */
   readonly from?: StreamPlace | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface StreamPlace {
 export function encodeNote({ code, detail, length, from, raw }: Note): Uint8Array {
   const head = JSON.stringify({ code, detail, length, from });
   const headBytes = Buffer.byteLength(head);
-  // From the runtime's pool: one stands before every small piece of a record of many streams.
+  // From the runtime's pool: in a record of many streams, there is a note before every small piece.
   const bytes = Buffer.allocUnsafe(12 + headBytes + raw.length);
   bytes.writeUInt32BE(noteMark, 0);
   bytes.writeUInt32BE(headBytes, 4);
@@ -46,16 +46,16 @@ export function encodeNote({ code, detail, length, from, raw }: Note): Uint8Arra
   return bytes;
 }
 
-/** Stands before what another stream delivered. */
+/** The note before what another stream delivered. */
 export function encodeSwitch({ offset, currentRun }: StreamPlace): Uint8Array {
   return encodeNote({ length: 0, raw: noBytes, from: { offset, currentRun } });
 }
 
 export interface SegmentReader {
-  /** May give steps in which it reads a large one. */
+  /** May return steps, for a large frame. */
   frame(start: number, end: number, offset: number): Generator<void, void> | void;
   note(note: Note, offset: number): void;
-  /** `at` is where the body goes on. */
+  /** `at` is where the body continues. */
   switch(from: StreamPlace, at: number): void;
 }
 
@@ -91,7 +91,7 @@ export function* readSegmentsInSteps(body: Uint8Array, offset: number, reader: S
   }
 }
 
-/** The frame, with its length, that stands at an offset of the stream which the body begins with. */
+/** The frame, with its length, at an offset of the stream with which the body begins. */
 export function frameAt(body: Uint8Array, offset: number, frameOffset: number): Uint8Array {
   let found = new Uint8Array(0);
   let isOther = false;

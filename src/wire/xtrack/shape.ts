@@ -2,7 +2,7 @@
 //
 // Frames of one emitter differ only in a few places: numbers, and the names of run, worker and metric. Everything else
 // (keys, their order, punctuation, the whole `ctx`, the names in a batch) is literal and compared byte for byte. So
-// whatever is not exactly as learned falls back to the general decoder, and nothing has to be checked twice.
+// any frame that differs elsewhere is left to the general decoder, and nothing has to be checked twice.
 
 import type { DictColumn } from "#base/columns.ts";
 import { jsonKind, numberForm } from "#base/json/cursor.ts";
@@ -16,16 +16,16 @@ export const slotKind = { seq: 0, ts: 1, run: 2, worker: 3, key: 4, step: 5, epo
 
 export interface Shape {
   readonly type: "metric" | "metric_batch";
-  /** All literals back to back; literal i is followed by slot i, and one more stands at the end. */
+  /** All literals back to back; literal i is followed by slot i, and after the last slot there is one more literal. */
   readonly literals: Uint8Array;
   readonly literalsView: DataView;
   readonly literalEnds: Uint32Array;
-  /** One of `slotKind` each, in the order of the text. */
+  /** The `slotKind` of each slot, in the order of the text. */
   readonly slots: Uint8Array;
   /** The names in a batch; empty for a single metric, whose name is a slot. */
   readonly names: readonly string[];
   readonly nameHashes: Int32Array;
-  /** Their codes in a dictionary, remembered for the last one asked for. */
+  /** Their codes in a dictionary; remembered for the last dictionary. */
   readonly codesIn: (dict: DictColumn) => Uint32Array;
   readonly hasWorker: boolean;
   readonly hasStep: boolean;
@@ -93,7 +93,7 @@ function rememberCodes(names: readonly string[]): (dict: DictColumn) => Uint32Ar
   };
 }
 
-/** Whether the last event has more rows than a shape has slots: such an event is not read a second time to find out. */
+/** Whether the last event has more rows than a shape can have slots. Finding out here saves reading it a second time. */
 function hasTooManyRows({ metrics: { event }, length }: EventColumns): boolean {
   const before = event.length - 1 - slotsMax;
   return before >= 0 && event.at(before) === length - 1;

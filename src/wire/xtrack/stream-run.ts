@@ -1,4 +1,4 @@
-// The run that events without an id belong to. Who sends a stream in several requests tells it with each of them.
+// The run that events without an id belong to. A sender that cuts a stream into several requests names it in each.
 
 import { EventDecoder } from "./decode.ts";
 

@@ -1,13 +1,13 @@
 // One XTrack stream: a connection, a file or a request body, from chunks to journal records and decoded events.
 //
-// The contract with whoever owns the stream:
-//   - Each chunk that comes is given to `push`, the end to `finish`. The answer holds everything that is settled now:
+// The contract with the owner of the stream:
+//   - Each chunk is given to `push`, and the end announced by `finish`. The answer holds everything that is settled now:
 //     `body`, `offset` and `currentRun` go into the journal record as they are, `decoded` into the sequencer with it.
-//     A part of a frame that is not whole stays here and comes with a later answer; it was not accepted, no one was
-//     told so, and it is lost with the connection.
+//     An incomplete frame stays here and comes with a later answer. It has not been accepted, and is lost with the
+//     connection.
 //   - `decodeXtrack(record)` gives the same events from the journal record alone. That is why a record holds whole
 //     frames only, and the run that events without an id belong to.
-//   - An API key is returned in `keys` and stands in no record. Text between frames is returned in `text`.
+//   - An API key is returned in `keys` and is in no record. Text between frames is returned in `text`.
 //   - A pushed chunk belongs to the stream; `body` may be a view of it.
 
 import assert from "node:assert/strict";
@@ -21,21 +21,21 @@ import { readGreeting } from "./greeting.ts";
 import { prefixBytes } from "./resync.ts";
 import { encodeNote, type Note, readSegmentsInSteps, type StreamPlace } from "./segments.ts";
 
-/** What is wrong, and with whose event. */
+/** A fault, and whose event it concerns. */
 export interface StreamFault {
   readonly fault: Fault;
   /** '' when not known. */
   readonly run: string;
   readonly worker: string;
-  /** Of the event that was refused, when it could be read: it is owed an ack with the reason. */
+  /** The sequence number of a refused event, if it could be read: an ack with the reason is due. */
   readonly seq: number | bigint | undefined;
 }
 
-/** What a journal record decodes to. */
+/** A decoded journal record. */
 export interface DecodedXtrack {
   readonly columns: EventColumns;
   readonly faults: readonly StreamFault[];
-  /** Where the body goes on with another stream, in order. */
+  /** Where the body continues with another stream, in order. */
   readonly switches?: readonly StreamSwitch[];
 }
 
@@ -45,7 +45,7 @@ export interface StreamSwitch extends StreamPlace {
   readonly at: number;
 }
 
-/** Columns that several streams fill in turn, to be one record. */
+/** Columns that several streams fill in turn, for one record. */
 export interface SharedEvents {
   readonly columns: EventColumns;
   readonly faults: StreamFault[];
@@ -70,7 +70,7 @@ export interface StreamChunk extends XtrackRecord {
   /** Nothing in it needs to be journalled: only keys or text came. */
   readonly isEmpty: boolean;
   readonly decoded: DecodedXtrack;
-  /** Of `decoded`, the first event and the first fault that are of this chunk: not 0 when the columns are shared. */
+  /** The first event and the first fault of `decoded` that belong to this chunk; not 0 when the columns are shared. */
   readonly firstEvent: number;
   readonly firstFault: number;
   readonly keys: readonly string[];
@@ -81,7 +81,7 @@ export interface StreamOptions extends FramerOptions {
   readonly file?: string;
   /** Events without an id belong to this run until the stream starts one. */
   readonly currentRun?: string | null;
-  /** The stream may begin with a line that is an API key: sockets, not files. */
+  /** The stream may begin with an API key as a line: for sockets, not files. */
   readonly greeting?: boolean;
 }
 
@@ -114,7 +114,7 @@ export class XtrackStream {
     return atOnce(this.pushInSteps(chunk));
   }
 
-  /** The same with pauses within large frames, between which the stream must be left alone. */
+  /** The same with pauses within large frames. Nothing else may be done with the stream until it is over. */
   *pushInSteps(chunk: Uint8Array): Generator<void, StreamChunk | null> {
     if (this.greeting !== null) return this.pushGreeting(chunk, false);
     this.framer.push(chunk);
@@ -122,8 +122,8 @@ export class XtrackStream {
   }
 
   /**
-   * The same for `memory[start..end)`, which is lent: the chunk's body is a view of it, and nothing else keeps any of it. It
-   * has room for the pending bytes before the start.
+   * The same for `memory[start..end)`, which is lent: the chunk's body is a view of it, and nothing else refers to it. Before
+   * `start` it must have room for the pending bytes.
    */
   *pushLent(memory: Uint8Array, start: number, end: number): Generator<void, StreamChunk | null> {
     assert(this.greeting === null, "a stream with a greeting keeps its first bytes");
@@ -137,7 +137,7 @@ export class XtrackStream {
     return this.take(gathered);
   }
 
-  /** As `push`, of a stream that brings no greeting, onto columns that others fill too. */
+  /** As `push`, for a stream without a greeting, onto columns that other streams fill too. */
   pushShared(chunk: Uint8Array, shared: SharedEvents): StreamChunk | null {
     const { decoder } = this;
     const own = decoder.columns;
@@ -192,7 +192,7 @@ export class XtrackStream {
   }
 }
 
-/** What one drain of the framer gives. */
+/** What the framer gives after one push. */
 class Gathered {
   private readonly framer: Framer;
   private readonly decoder: EventDecoder;
@@ -206,11 +206,11 @@ class Gathered {
   private readonly firstFault: number;
   private readonly currentRun: string | null;
   private offset: number;
-  // Frames that stand side by side are one part, a view of the framer's bytes.
+  // Adjacent frames are one part, a view of the framer's bytes.
   private sideStart = -1;
   private sideEnd = -1;
 
-  /** `faults`, like the decoder's columns, may have some of other streams already. */
+  /** `faults`, like the decoder's columns, may already have some of other streams. */
   constructor(framer: Framer, decoder: EventDecoder, file: string, faults: StreamFault[]) {
     this.framer = framer;
     this.decoder = decoder;
@@ -223,14 +223,14 @@ class Gathered {
     this.offset = framer.settledOffset;
   }
 
-  /** The stream began with a key, which stands in no record. */
+  /** The stream began with a key, which is put into no record. */
   addGreeting(key: string, bytes: number): void {
     this.keys.push(key);
     this.addNote({ length: bytes, raw: new Uint8Array(0) });
     this.offset -= bytes;
   }
 
-  /** Takes all that the framer tells now, but for a large frame: its decoding is given back, to be gone through before the rest. */
+  /** Takes everything from the framer, up to a large frame: its decoding is returned, and must be done before the rest. */
   drain(): Generator<void, void> | null {
     for (let step = this.framer.next(); !isOver(step); step = this.framer.next()) {
       if (step === "frame" && this.isLarge) return this.takeLarge();
@@ -327,12 +327,12 @@ class Gathered {
   }
 }
 
-/** The framer has told all that it can tell now. */
+/** Whether the framer has nothing more to give now. */
 function isOver(step: Step): boolean {
   return step === "wait" || step === "end";
 }
 
-/** The events and faults of one journal record, the same that `push` gave when it came. */
+/** The events and faults of a journal record: the same that `push` gave. */
 export function decodeXtrack(record: XtrackRecord): DecodedXtrack {
   return atOnce(decodeXtrackInSteps(record));
 }
