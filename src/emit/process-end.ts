@@ -1,8 +1,8 @@
-// How a process ends, told to those who have something left to write. Nothing about the end itself changes:
-// codes, messages and signals stay what they were without us.
+// Tells listeners that the process is ending, so that they can write what they still have. Nothing about the end
+// itself changes: codes, messages and signals stay what they would be without us.
 
 export interface EndListener {
-  /** The program has nothing left to do; work that is begun here is waited for. `code` is what it would exit with. */
+  /** The program has nothing left to do; work that is started here is waited for. `code` is what it would exit with. */
   onLoopEnd?(code: number): void;
   /** Last call; only synchronous work still happens. */
   onExit(code: number): void;
@@ -38,7 +38,7 @@ function hook(): void {
     for (const listener of [...listeners]) quietly(() => listener.onExit(code));
   });
   process.on("uncaughtExceptionMonitor", (error) => {
-    // A program that catches everything lives on, and so do its runs.
+    // A program that catches everything goes on, and so do its runs.
     if (process.listenerCount("uncaughtException") > 0) return;
     for (const listener of [...listeners]) quietly(() => listener.onError?.(error));
   });
@@ -47,7 +47,7 @@ function hook(): void {
 function hear(signal: NodeJS.Signals): void {
   if (heardSignals.has(signal)) return;
   heardSignals.add(signal);
-  // There are signals that nobody can hear.
+  // Some signals cannot be listened for.
   quietly(() => process.on(signal, onSignal));
 }
 
@@ -60,7 +60,7 @@ function isWanted(signal: NodeJS.Signals): boolean {
   return [...listeners].some((listener) => listener.signals.includes(signal));
 }
 
-// Programs may load this file twice, in two bundles: each knows the other's listener by this mark.
+// A program may load this file twice, in two bundles: each recognises the other's listener by this mark.
 const oursMark = Symbol.for("tributary.signal-listener");
 Object.assign(onSignal, { [oursMark]: true });
 

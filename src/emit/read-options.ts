@@ -1,5 +1,5 @@
-// What callers give, read without ever throwing: untyped programs hand over null, numbers for texts, and objects whose
-// getters throw. What cannot be used counts as not given.
+// Reads options without ever throwing: untyped programs pass null, numbers for texts, and objects whose getters throw. What
+// cannot be used counts as not given.
 
 import { toReason } from "./say.ts";
 
@@ -16,7 +16,7 @@ export function readOptions<T extends object>(given: T | undefined): Partial<T> 
   return options;
 }
 
-/** Its own fields as they are now; an object that cannot be read has none. */
+/** A copy of the object's own fields; an object that cannot be read has none. */
 export function copyOf<T extends object>(given: T | undefined): T {
   let copy: Partial<T> = {};
   attempt(() => {
@@ -43,7 +43,7 @@ export function toSignals(value: unknown): readonly NodeJS.Signals[] {
   return signals;
 }
 
-/** The error that kept `work` from its end, as a reason; null when nothing did. */
+/** Runs `work`. Returns null, or the reason of the error that it threw. */
 export function attempt(work: () => void): string | null {
   try {
     work();

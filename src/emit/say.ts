@@ -1,10 +1,10 @@
-// What a person must know although nothing may throw: one line on standard error, each only once.
+// Tells a person about problems, because nothing may throw: one line on standard error, each only once.
 
 import { writeDescriptor } from "./write-descriptor.ts";
 
 const said = new Set<string>();
 const stderr = 2;
-/** Only the first of several problems is reported. */
+/** Standard error must not be flooded. */
 const sentencesMax = 100;
 
 export function say(sentence: string): void {

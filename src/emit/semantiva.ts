@@ -106,10 +106,10 @@ interface OpenRun extends OpenLaunch {
   readonly pipelineId: string;
 }
 
-/** Of runs, and of launches: those that never end must not hold files forever. */
+/** How many runs, and how many launches, are open: those that never end must not hold files forever. */
 const openMax = 10_000;
 const pathDefault = "trace.jsonl";
-// The page counts sequence numbers per emitting process, so all writers of this one share them.
+// The document counts sequence numbers per emitting process, so all writers in this process share them.
 let lastSeq = 0;
 
 /** A number that Python would have as a float: `float(1)` is written `1.0`, and counts as such in identities. */
@@ -315,7 +315,7 @@ export class TraceWriter {
     this.close();
   }
 
-  /** What a call was given may throw when it is looked at; then its record is lost. */
+  /** Arguments may throw when they are read; then the record is lost. */
   private try(call: string, work: () => void): void {
     const reason = attempt(work);
     if (reason === null) return;
@@ -361,7 +361,7 @@ export class TraceWriter {
     this.lostInClosed += file.lost;
   }
 
-  /** The one that was open under the same key, if any, is let go, and so is the oldest of too many. */
+  /** Adds an entry. One that was open under the same key is closed, and so is the oldest if there are too many. */
   private open<T extends OpenLaunch>(opened: Map<string, T>, key: string, entry: T): void {
     const before = opened.get(key);
     opened.delete(key);

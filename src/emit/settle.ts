@@ -1,10 +1,10 @@
-// Watches a function of the program and what it returns, be it a value or a promise of one.
+// Watches a function of the program and its result, which may be a promise.
 
 import { attempt } from "./read-options.ts";
 
 /**
- * `onValue` and `onError` are called once; the program gets what `onValue` returns, or the error. What they throw
- * themselves changes nothing for it.
+ * `onValue` or `onError` is called once; the program gets what `onValue` returns, or the error. If they throw, the program
+ * does not notice.
  */
 export function settle<T>(work: () => T, onValue: (value: unknown) => unknown, onError: (error: unknown) => void): T {
   const fail = (error: unknown): never => {

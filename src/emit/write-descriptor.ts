@@ -1,4 +1,4 @@
-// Whole pieces to a descriptor, synchronously. A pipe whose reader is slow says EAGAIN; it gets a moment,
+// Writes whole pieces to a descriptor, synchronously. A pipe with a slow reader answers EAGAIN and gets a moment,
 // because half a frame or half a line is worse than a short wait.
 
 import { writeSync } from "node:fs";

@@ -80,9 +80,9 @@ export interface RunOptions {
   /** `false` leaves out git, host and entrypoint; an object is sent in their place. */
   readonly source?: false | Values;
   readonly env?: false | Values;
-  /** Events that wait for the collector, at most. Default 8 MB. */
+  /** How many bytes of events may wait for the collector. Default 8 MB. */
   readonly bufferBytesMax?: number;
-  /** What goes when the buffer is full: the oldest metrics and logs (default), or the new ones. */
+  /** What is dropped when the buffer is full: the oldest metrics and logs (default), or the new ones. */
   readonly drop?: DropPolicy;
   /** Environment: XTRACK_SPOOL. Folder for events that did not arrive, `false` for none. Default `.xtrack`. */
   readonly spool?: string | false;

@@ -1,26 +1,26 @@
-// Cuts a large body into records that are each decoded and applied quickly, so that nobody waits for it. Items beyond the
-// limit become one fault and are not read.
+// Cuts a large body into records that are each decoded and applied quickly, so that nothing else has to wait long. Items
+// beyond the limit become one fault and are not read.
 
 import type { Arrival } from "#intake/input.ts";
 import type { RefusedInput } from "#intake/refused.ts";
 import type { Submission } from "./protocol.ts";
 
-/** With the line that goes beyond it, a piece still fits the power of two that its texts get memory of. */
+/** A little less than 256 KiB: a piece exceeds this by a part of a line, and should fit memory of that size. */
 export const pieceBytesMax: number = 240 * 1024;
 const pieceLinesMax = 1000;
-/** More than a body of the usual limit can have of real ones. */
+/** More real records than a body of the usual size limit can have. */
 export const itemsMax = 1_000_000;
 
 export interface LinesPiece {
   /** Whole lines. */
   readonly body: Uint8Array;
-  /** Where in the body they begin. */
+  /** Their offset in the body. */
   readonly from: number;
   /** How many lines are before them. */
   readonly line: number;
 }
 
-/** `toInput` makes a record of each piece. A body that is one piece is given as it is. */
+/** `toInput` makes a record of each piece. A body that is a single piece is passed to it as it is. */
 export function* cutLines(
   arrival: Omit<Arrival, "body">,
   protocol: string,
@@ -42,7 +42,7 @@ export function* cutLines(
   } while (from < body.length);
 }
 
-/** Behind the last line that belongs to this piece. A line is never cut, however long it is. */
+/** The end of the last line of this piece. A line is never cut, however long it is. */
 function findCut(body: Uint8Array, from: number, linesMax: number): { to: number; lines: number } {
   let to = from;
   let lines = 0;
@@ -54,7 +54,7 @@ function findCut(body: Uint8Array, from: number, linesMax: number): { to: number
   return { to, lines };
 }
 
-/** What was not read, as a fault. */
+/** A fault for the rest of a body, which was not read. */
 export function toRest(
   arrival: Omit<Arrival, "body">,
   protocol: string,

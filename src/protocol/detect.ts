@@ -1,10 +1,10 @@
-// What a file is, from its name and first bytes: every protocol is asked, and the surest one wins.
+// Finds out what a file is from its name and first bytes: every protocol is asked, and the surest one wins.
 
 import type { Detection, FileHead, FileKind } from "./file-kind.ts";
 import { sureness } from "./file-kind.ts";
 import { protocols } from "./protocols.ts";
 
-/** How many bytes of a file are enough to tell. */
+/** How many bytes at the beginning of a file are looked at. */
 export const detectBytes: number = 64 * 1024;
 
 /** Our own export, which holds records of all protocols. */

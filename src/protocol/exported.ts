@@ -1,9 +1,9 @@
-// How a protocol's lines of our own export (docs/export.md) are imported: through their original door, under their own
+// How a protocol's lines in our own export (docs/export.md) are imported: through their original door, under their own
 // identity, so that importing an export twice changes nothing.
 
 import type { Shipment } from "./reading/reader.ts";
 
-/** What stands in a line before its record. */
+/** The members of a line before its record. */
 export interface ExportHead {
   readonly kind: string;
   readonly run?: string;
@@ -18,11 +18,11 @@ export interface ExportHead {
 }
 
 export interface ExportedKind {
-  /** The word in `kind`. */
+  /** The value of the member `kind`. */
   readonly kind: string;
-  /** Neighbouring lines with the same text go in one request; null for a line that goes on its own. */
+  /** Adjacent lines for which this is equal go into one request; null for a line that needs its own. */
   joinBy(head: ExportHead): string | null;
-  /** Whether a line goes on where the request so far ends; without it, any with the same `joinBy` does. */
+  /** Whether a line continues where the request so far ends. Without this, any line with the same `joinBy` does. */
   follows?(first: ExportHead, bytes: number, next: ExportHead): boolean;
   toBytes(head: ExportHead, record: Uint8Array): readonly Uint8Array[];
   /** `line` is the number of the last line in the request. */

@@ -1,5 +1,5 @@
-// What every room may know of the protocols: their names, what to call them, and where their clients post. Nothing here
-// pulls in a decoder, so that the browser can read it too; what a protocol does is in `protocols.ts`.
+// What every room may know about the protocols: their names, their labels, and where their clients post. Nothing here
+// imports a decoder, so that the browser can use it too; what a protocol does is in `protocols.ts`.
 
 import { cirronFacts } from "./cirron/facts.ts";
 import { otlpFacts } from "./otlp/facts.ts";
@@ -8,18 +8,18 @@ import { runFacts } from "./run/facts.ts";
 import { semantivaFacts } from "./semantiva/facts.ts";
 import { xtrackFacts } from "./xtrack/facts.ts";
 
-/** Those that clients speak. `run` is our own: what `tributary run` tells of the program it runs. */
+/** The protocols that clients speak. `run` is our own: what `tributary run` reports of its program. */
 const spoken = [cirronFacts, semantivaFacts, xtrackFacts, otlpFacts] as const satisfies readonly ProtocolFacts[];
 
 export type ProtocolName = (typeof spoken)[number]["name"];
 export const protocolNames: readonly ProtocolName[] = spoken.map(({ name }) => name);
-/** Also the rows of our own. */
+/** The protocols of stored rows, which include our own. */
 export type RecordProtocolName = ProtocolName | typeof runFacts.name;
 export const recordProtocolNames: readonly RecordProtocolName[] = [...protocolNames, runFacts.name];
 
 export const protocolLabels: readonly string[] = spoken.map(({ label }) => label);
 
-/** The protocols whose runs are made of this. */
+/** The protocols whose runs have this trait. */
 export function protocolsWith(trait: RunTrait): readonly ProtocolName[] {
   return spoken.filter(({ traits }) => (traits as readonly RunTrait[]).includes(trait)).map(({ name }) => name);
 }
@@ -37,8 +37,8 @@ export const ingestPaths = {
 } as const;
 export type IngestRoute = keyof typeof ingestPaths;
 
-// Programs print more than text: frames of XTrack and sentinel lines of Cirron. `tributary run` takes them out of what a
-// program prints and sends them by these routes.
+// Programs also print XTrack frames and Cirron sentinel lines. `tributary run` takes them out of the output and sends them to
+// these routes.
 export const printedRoutes = { frames: "xtrack", batch: "cirronRun", blob: "blobRun" } as const satisfies Record<
   string,
   IngestRoute

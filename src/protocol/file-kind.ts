@@ -1,5 +1,5 @@
-// What a file of traces is, and how it is checked. The content decides where it can; names only help where the content
-// says nothing, since users rename files and a crash can leave any file torn at either end.
+// The kinds of files with traces, and how they are read and checked. A file is recognised by its content if possible, and by
+// its name only otherwise, because users rename files and a crash can leave any file torn at either end.
 
 import type { JsonLimits } from "#base/json/value.ts";
 import { defaultSplitLimits, LineSplitter, type SplitLimits, type SplitLine } from "#wire/semantiva/lines.ts";
@@ -12,35 +12,35 @@ export interface FileHead {
   readonly name: string;
   /** The first `detectBytes` of the file, all of it when it is shorter. */
   readonly bytes: Uint8Array;
-  /** The same as text with one character a byte. */
+  /** The same as text, with one character per byte. */
   readonly text: string;
 }
 
 export interface FileKind {
   readonly name: string;
-  /** How it is imported; null when its records come by another file, or by another name of this one. */
+  /** How it is imported; null when it is not: its records are in another file, or will be under another name. */
   readonly read: ((file: FoundFile, options: ReaderOptions) => Reader) | null;
-  /** Read before the others: what names it then finds it in place. */
+  /** It is read before other kinds, whose records refer to it. */
   readonly isFirst?: true;
-  /** The folder whose files belong together, from the path of one; without it, where the file lies. */
+  /** The folder whose files belong together, from the path of one file; by default the folder of the file. */
   toSource?(path: string): string;
-  /** Null when there is nothing to check in it. */
+  /** Null when there is nothing to check. */
   readonly check: ((file: CheckedFile, options: CheckOptions, tally: Tally) => AsyncIterable<Problem>) | null;
 }
 
-/** The surest protocol gets the file; of equally sure ones, the first in the registry. */
+/** How sure a protocol is. The surest gets the file; of equally sure ones, the first in the registry. */
 export const sureness = {
-  /** Only this protocol names files so. */
+  /** Only this protocol uses such names. */
   name: 5,
-  /** The first bytes are framed as nothing else is. */
+  /** The first bytes have a framing that nothing else has. */
   frame: 4,
-  /** Something stands in it that nothing else writes. */
+  /** It contains something that nothing else writes. */
   mark: 3,
   /** A key that its records have. */
   key: 2,
-  /** A key that its records have, and maybe those of others. */
+  /** A key that its records have, as records of other formats may. */
   commonKey: 1,
-  /** How its files usually end. */
+  /** The usual ending of its file names. */
   ending: 0,
 } as const;
 
@@ -57,11 +57,11 @@ export interface CheckedFile {
 export interface CheckOptions {
   /** The schemas of trace lines, the user's own among them. */
   readonly registry: Registry;
-  /** The documents to the letter. */
+  /** Refuses everything that the documents do not allow. */
   readonly strict?: boolean;
   readonly lineBytesMax?: number;
   readonly limits?: JsonLimits;
-  /** Remarks that are made once for all files; each protocol adds its own. */
+  /** The remarks made so far that are made only once for all files. */
   readonly said: Set<string>;
 }
 

@@ -6,7 +6,7 @@ export type Severity = "error" | "warning" | "note";
 
 export interface Problem {
   readonly kind: "problem";
-  /** An error makes the check fail; a note says something once that is allowed. */
+  /** An error makes the check fail; a note mentions, once, something that is allowed. */
   readonly severity: Severity;
   readonly protocol: string;
   readonly file: string;
@@ -28,7 +28,7 @@ export interface Summary {
   readonly records: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly errors: number;
   readonly warnings: number;
-  /** Problems that were counted but not given, because their file had too many. */
+  /** Problems that were counted but not reported, because their file had too many. */
   readonly withheld: number;
 }
 
@@ -58,7 +58,7 @@ function count(n: number, noun: string): string {
   return `${n} ${noun}${n === 1 ? "" : "s"}`;
 }
 
-/** Counts for the summary, and withholds what a file has too many of. */
+/** Counts for the summary, and withholds problems beyond the limit for a file. */
 export class Tally {
   private files = 0;
   private bytes = 0;
@@ -85,7 +85,7 @@ export class Tally {
     types[type] = (types[type] ?? 0) + 1;
   }
 
-  /** False when the problem is counted but not to be given. */
+  /** False when the problem is counted but must not be reported. */
   admit({ severity }: Problem): boolean {
     if (severity === "error") this.errors++;
     if (severity === "warning") this.warnings++;

@@ -3,10 +3,10 @@
 import { toRestFault } from "#model/fault-list.ts";
 import type { IngestReceipt, Reply, TakenRequest } from "./protocol.ts";
 
-/** An answer names this many faults; all that are kept stand on the Integrity page. */
+/** How many faults an answer names. The Integrity page shows all that are kept. */
 const namedMax = 1000;
 
-/** A body of many records, each of which is found good or not when it is applied. */
+/** For a body of many records, whose faults are known when they are applied. */
 export function takeRecords(submissions: TakenRequest["submissions"], place: "line" | "offset"): TakenRequest {
   return {
     submissions,

@@ -1,11 +1,11 @@
-// The light part of a protocol: what every room may know of it.
+// The part of a protocol that every room may know, without code.
 
 export interface IngestPath {
   readonly method: "POST" | "PUT";
   readonly path: string;
   readonly scope: "ingest";
   readonly summary: string;
-  /** The content types that clients name; others are taken too where the body itself says what it is. */
+  /** The content types that clients send; others are taken too if the body itself shows what it is. */
   readonly media: readonly string[];
 }
 
@@ -16,17 +16,17 @@ export type RunTrait =
   | "pipelines"
   /** Named workers that number their events and say when they start and end. */
   | "workers"
-  /** Processes with a resource: what it says of where they ran is among the params of the run. */
+  /** Processes with a resource, whose attributes, such as where the process ran, are params of the run. */
   | "resources"
-  /** Records that never say that a run has ended: one that is silent is not lost. */
+  /** Records never say that a run has ended, so a silent run is not lost. */
   | "unended";
 
 export interface ProtocolFacts {
   /** Stored with every row of the protocol. */
   readonly name: string;
-  /** What people call it. */
+  /** Its name for people. */
   readonly label: string;
-  /** What its runs are made of, for those who judge and show them. */
+  /** What its runs are made of, for the code that judges and shows them. */
   readonly traits: readonly RunTrait[];
   /** By the route's name in the contract. */
   readonly paths: Readonly<Record<string, IngestPath>>;

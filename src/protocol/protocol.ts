@@ -1,5 +1,5 @@
-// A protocol is one object in one folder: everything that the other rooms have to know of it. They ask the registry in
-// `protocols.ts` and never a protocol by name.
+// A protocol is one object in one folder: everything that the other rooms have to know about it. They ask the registry in
+// `protocols.ts`, and never a protocol by name.
 
 import type { Arrival, Input, PackedBody } from "#intake/input.ts";
 import type { Decoded, DecodeLimits, InputKind } from "#intake/input-kind.ts";
@@ -16,35 +16,35 @@ export interface Protocol {
   readonly facts: ProtocolFacts;
   /** The kinds of journal records that it makes, each with how it is decoded, prepared and applied. */
   readonly inputs: readonly InputKind[];
-  /** Its HTTP doors; none for one that is only spoken over sockets or read from files. */
+  /** Its HTTP doors; none if it is only spoken over sockets or read from files. */
   readonly doors: readonly HttpDoor[];
   /** The kind of a file of this protocol, from its name and first bytes; null if it is not one of its files. */
   detect(file: FileHead): Detection | null;
-  /** The lines that its records are in our own export, and how they come back. */
+  /** The kinds of lines that its records have in our own export, and how they are imported. */
   readonly exported: readonly ExportedKind[];
   /** Its stored rows back to what was sent. */
   readonly records: StoredRecords;
 }
 
-/** One route by which bodies come in over HTTP. */
+/** Takes the bodies posted to one route. */
 export interface HttpDoor {
   readonly route: IngestRoute;
-  /** Nothing looks at a body any more once its records are applied, so that its memory can be used again. */
+  /** Nothing refers to a body once its records are applied, so its memory can be reused. */
   readonly copiesBody?: true;
-  /** Of several protocols on one route, whose request this is. The one that does not ask gets the rest. */
+  /** If several protocols share the route: whether this request is its own. The one without `claims` gets the rest. */
   claims?(request: RequestHead): boolean;
   /** A promise when the body is so large that it is decoded in turns with other work. */
   take(request: IngestRequest): TakenRequest | Promise<TakenRequest>;
-  /** What a client gets whose request is not taken; without it, the API's own words. */
+  /** The answer to a request that is not taken; by default that of the API. */
   toErrorReply?(trouble: Trouble, request: RequestHead): Reply;
 }
 
 /** Why a request is not taken. */
 export interface Trouble {
-  /** What the API answers it with. */
+  /** The status that the API would answer with. */
   readonly status: number;
   readonly message: string;
-  /** When to try again; null if that is pointless. */
+  /** After how many seconds to try again; null if that is pointless. */
   readonly retryAfterS: number | null;
 }
 
@@ -57,12 +57,12 @@ export interface RequestHead {
 export interface IngestRequest extends RequestHead {
   readonly arrival: Omit<Arrival, "body">;
   readonly packed?: PackedBody;
-  /** As the schema of the route has it. */
+  /** Checked against the schema of the route. */
   readonly query: IngestQuery;
   readonly limits: Pick<DecodeLimits, "json" | "stepNames">;
 }
 
-/** The queries of all routes; which of them a route has, its schema says. */
+/** The query parameters of all routes; the schema of a route says which it has. */
 export interface IngestQuery {
   readonly wait?: string;
   readonly imported?: "1";
@@ -72,7 +72,7 @@ export interface IngestQuery {
   readonly line?: number;
   readonly offset?: number;
   readonly current_run?: string;
-  /** Text may stand between frames. */
+  /** There may be text between frames. */
   readonly text?: "1";
   readonly wrapper?: string;
   readonly stream?: "stdout" | "stderr";
@@ -82,13 +82,13 @@ export interface IngestQuery {
 /** What a request becomes. */
 export interface TakenRequest {
   /**
-   * The journal records to make of it, in order; each is made when the one before it is on its way. A null is a pause
-   * before the next: others may have a turn.
+   * The journal records to make of it, in order; each is made when the one before it is on its way. A null is a pause, in which
+   * other work gets a turn.
    */
   readonly submissions: Iterable<Submission | null>;
-  /** Nothing of it can be understood: it is kept as this fault, and that is the answer. */
+  /** If nothing of it can be understood: the fault that is kept and answered. */
   readonly refused: Fault | null;
-  /** `durable` does not wait until it is known which records are new. */
+  /** `durable`: without waiting until it is known which records are new. */
   readonly answerWhen: "durable" | "applied";
   toReply(receipt: IngestReceipt): Reply;
 }
@@ -97,11 +97,11 @@ export interface Submission {
   readonly input: Input;
   /** Answers to commands in it that name no run. */
   readonly answers?: readonly LooseAck[];
-  /** What the input was decoded to, when that was done already. */
+  /** The decoded input, if it was decoded already. */
   readonly decoded?: Decoded;
 }
 
-/** The counts of all submissions together; zeros when the answer did not wait for them. */
+/** The counts of all submissions together; zeros if the answer did not wait for them. */
 export interface IngestReceipt {
   readonly accepted: number;
   readonly duplicates: number;

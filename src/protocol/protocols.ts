@@ -12,7 +12,7 @@ import { run } from "./run/protocol.ts";
 import { semantiva } from "./semantiva/protocol.ts";
 import { xtrack } from "./xtrack/protocol.ts";
 
-/** By name, so that none of `facts.ts` is forgotten. */
+/** By name, so that the type checker finds one of `facts.ts` that is missing. */
 const registry: Readonly<Record<RecordProtocolName, Protocol>> = { cirron, semantiva, xtrack, otlp, run };
 export const protocols: readonly Protocol[] = Object.values(registry);
 
@@ -27,21 +27,21 @@ export interface ProtocolDoor extends HttpDoor {
   readonly protocol: Protocol;
 }
 
-/** The doors of all protocols by route; of those that share one, the one that does not ask stands last. */
+/** The doors of all protocols by route; if several share one, the door without `claims` is last. */
 export function doorsByRoute(of: readonly Protocol[] = protocols): Map<HttpDoor["route"], ProtocolDoor[]> {
   const doors = of.flatMap((protocol) => protocol.doors.map((door) => ({ ...door, protocol })));
   doors.sort((a, b) => Number(a.claims === undefined) - Number(b.claims === undefined));
   return Map.groupBy(doors, ({ route }) => route);
 }
 
-/** Every kind of input that the journal may hold: those of the protocols, and our own. */
+/** Every kind of input that the journal may hold: those of the protocols, refusals and changes. */
 export const inputKinds: readonly InputKind[] = [
   ...protocols.flatMap(({ inputs }) => inputs),
   refusedInputs,
   changeInputs,
 ];
 
-/** Whose records inputs of a kind are, by name; null for changes, which are nobody's. */
+/** The name of the protocol whose records inputs of a kind are; null for changes, which belong to none. */
 export function protocolOfKind(kind: string): string | null {
   return protocols.find(({ inputs }) => inputs.some((own) => own.kind === kind))?.facts.name ?? null;
 }

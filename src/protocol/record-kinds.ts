@@ -14,7 +14,7 @@ export const recordKinds = {
   ...runRecordKinds,
   ...semantivaRecordKinds,
   ...otlpRecordKinds,
-  /** What any of them keeps as it came. */
+  /** Events of any protocol, whose payload is kept as it came. */
   event: {
     worker: "worker",
     seq: "seq",

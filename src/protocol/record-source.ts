@@ -1,6 +1,6 @@
 // Where the records of one kind are stored, so that everything a run received can be listed in one order.
 
-/** SQL expressions over the columns of its table; cells come in the order of `columns`. */
+/** The values are SQL expressions over the columns of the table; cells come in the order of `columns`. */
 export interface RecordSource {
   readonly table: string;
   readonly where?: string;
@@ -11,9 +11,9 @@ export interface RecordSource {
   readonly ts: string;
   /** Place among the rows of one record. */
   readonly entry?: string;
-  /** Which row stands for a record that has several, where one always does. */
+  /** If a record has several rows: the condition for the one that stands for it. */
   readonly first?: string;
   readonly columns: readonly string[];
-  /** Where a text is looked for. */
+  /** The columns that are searched for a text. */
   readonly search: readonly string[];
 }

@@ -1,5 +1,5 @@
 // Paths that a person gave → the files in them that hold traces. A folder may be a spool, a `.cirron` folder, a folder of
-// JSONL in any of the namings the driver has, or a mixture; each file is told by what it is.
+// JSONL files under any of the driver's names, or a mixture; each file is recognised by itself.
 
 import { open, readdir, realpath, stat } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
@@ -15,7 +15,7 @@ export interface Source {
   readonly root: string;
 }
 
-/** A path that cannot be read, or is not. */
+/** A path that cannot be read, or must not be. */
 export interface UnreadablePath {
   readonly path: string;
   readonly kind: null;
@@ -24,19 +24,19 @@ export interface UnreadablePath {
 }
 
 const refusals = {
-  /** Whoever wrote the folder may not say which of the reader's files are read. */
+  /** The author of a folder must not decide which other files of its reader are read. */
   link: "a link that leads out of the folder",
-  /** Rows and blobs of a server, and the requests that wait for it. */
+  /** It holds a server's rows and blobs, and requests that wait for it. */
   data: "a data folder of Tributary itself",
 } as const;
 
-/** Nothing anyone means lies deeper, and a cycle of mounts ends here. */
+/** No intended file is deeper, and this ends a cycle of mounts. */
 const folderDepthMax = 32;
 const passedFolders = new Set(["node_modules", ".git"]);
 const dataFolders = new Set([".tributary", ".tributary-demo"]);
 
-/** Files in the order of their names, which for a spool is the order of time. Of a folder only what holds traces is
- * given; a file that was named itself is given whatever it is. */
+/** Files in the order of their names, which for a spool is the order of time. Of a folder, only files with traces are
+ * given; a file that was named itself is given in any case. */
 export async function* findSources(paths: readonly string[]): AsyncGenerator<Source | UnreadablePath> {
   for (const path of paths) {
     try {
@@ -51,7 +51,7 @@ export async function* findSources(paths: readonly string[]): AsyncGenerator<Sou
 
 interface Root {
   readonly path: string;
-  /** Where it really is. */
+  /** Its path without links. */
   readonly real: string;
 }
 
@@ -84,7 +84,7 @@ async function isInside(path: string, root: Root): Promise<boolean> {
   return (await realpath(path)).startsWith(root.real + sep);
 }
 
-/** Files of a folder that are neither of a protocol nor an export are passed over. */
+/** Files in a folder that belong neither to a protocol nor to an export are skipped. */
 export function isTrace(kind: FileKind): boolean {
   return kind === exportFile || kind.read !== null;
 }

@@ -1,12 +1,12 @@
-// A record as the store gives it back: one row, or several where one record lies in several. Each protocol rebuilds from
-// it the text that came, or one that is equal in every value, and the line of an export.
+// A record as the store returns it: one row or, for some records, several. From it each protocol rebuilds the text that came,
+// or one that is equal in every value, and the line of an export.
 
 import type { Texts } from "#base/json/texts.ts";
 import type { Message } from "#wire/otlp/message.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
 import { type RecordKind, recordKinds } from "./record-kinds.ts";
 
-/** 64-bit integers are decimal text. Of a record that lies in several rows, only the first has `extra` and `raw`. */
+/** 64-bit integers are decimal text. If a record has several rows, only the first has `extra` and `raw`. */
 export interface RecordRow {
   readonly kind: RecordKind;
   readonly group_key: string;
@@ -26,11 +26,11 @@ export type StoredRecord = readonly [RecordRow, ...RecordRow[]];
 
 export interface RecordText {
   readonly text: Texts;
-  /** False when it is the very text that came. */
+  /** False when it is exactly the text that came. */
   readonly rebuilt: boolean;
 }
 
-/** A line of an export: its kind, what stands before the record, and the record. */
+/** A line of an export: its kind, its members before the record, and the record. */
 export interface ExportLine {
   readonly kind: string;
   readonly head: object;
@@ -39,15 +39,15 @@ export interface ExportLine {
   readonly form: "json" | "text" | "base64";
 }
 
-/** What the ledger says of the batch that rows came in. */
+/** What is stored about the batch in which rows came. */
 export interface BatchHead {
   readonly batchId: string;
   readonly sdkVersion: string;
   readonly createdNs: string;
   readonly extra: string;
-  /** Its run was named by the request, not by the rows themselves. */
+  /** Its run was named by the request, not by the rows. */
   readonly isNamed: boolean;
-  /** Tells where it came from, without saying it. */
+  /** Distinguishes where it came from, without revealing it. */
   readonly source: string;
 }
 
@@ -55,23 +55,23 @@ export interface BatchHead {
 export interface OtlpMessage {
   readonly signal: Signal;
   readonly message: Message;
-  /** In protobuf, where the message is not all of it. */
+  /** The record in protobuf, if the message is not exact. */
   readonly bytes: Uint8Array | null;
   readonly origin: string;
 }
 
-/** With pauses, as a record may have megabytes. */
+/** Works with pauses, because a record may have megabytes. */
 export interface StoredRecords {
   toText(record: StoredRecord): Generator<void, RecordText>;
-  /** A record that came as OTLP, as it came; without it, whoever sends it on has to say it in OTLP's words. */
+  /** A record that came as OTLP, as it came. Without this, the sender has to translate records to OTLP. */
   toOtlp?(row: RecordRow): Generator<void, OtlpMessage>;
-  /** `batch` is given where the ledger knows the journal record that these records came in. */
+  /** `batch` is given if it is stored in which batch these records came. */
   toLine(
     records: readonly [StoredRecord, ...StoredRecord[]],
     run: string,
     batch: BatchHead | undefined,
   ): Generator<void, ExportLine>;
-  /** Whether all records of one journal record make one line, as they came in one body; else each makes its own. */
+  /** Whether all records of one journal record make one line, because they came in one body; otherwise each makes its own. */
   readonly isBatched: boolean;
 }
 

@@ -3,7 +3,7 @@
 
 import { formatValue, quote } from "#emit/json-text.ts";
 
-/** Any value is taken; what JSON cannot say becomes a short description of itself. */
+/** Any value is taken; what JSON cannot express becomes a short description of itself. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
 export const noAttributes = "{}";

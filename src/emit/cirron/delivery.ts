@@ -65,7 +65,7 @@ class WorkerDelivery implements Delivering {
     this.worker = new Worker(new URL(workerFile, import.meta.url), {
       workerData: options,
       name: "tributary-sender",
-      // The user's flags (--require hooks, profilers, test runners) are not meant for our thread.
+      // The program's flags (--require hooks, profilers, test runners) are not meant for our thread.
       execArgv: [],
       stdout: true,
       stderr: true,
@@ -83,7 +83,7 @@ class WorkerDelivery implements Delivering {
     this.worker.unref();
   }
 
-  /** A thread that has not answered yet has sent nothing, so what it was handed waits. */
+  /** As long as the thread has not answered, everything it was handed counts as waiting. */
   get counts(): SenderCounts {
     const { sent, refused, waiting } = this.fallback?.counts ?? this.reported;
     return { sent, refused, waiting: Math.max(waiting, this.handed - sent - refused) };

@@ -56,7 +56,7 @@ function followStream(owner: RequestOwner, span: Span, stream: object, method: s
   return new Proxy(stream, {
     get(target, key) {
       const value = Reflect.get(target, key, target);
-      // A proxy that gives another value for it would throw.
+      // A proxy must return such a value unchanged.
       if (isFixed(target, key)) return value;
       if (key === method) return () => pace.follow(value.call(target));
       if (key === "next" && typeof value === "function") return (...args: unknown[]) => pace.turn(value, target, args);

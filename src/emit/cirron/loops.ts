@@ -50,7 +50,7 @@ class Turns {
     if (hasDataLoad) this.dataLoad = owner.open("data_load", span, { index: this.index });
   }
 
-  /** What the source gave for the turn. */
+  /** Takes what the source returned for the turn. */
   took<T>(item: IteratorResult<T>): IteratorResult<T> {
     if (item.done) this.abandon();
     else this.fetched();
@@ -71,7 +71,7 @@ class Turns {
     dataLoad.end();
   }
 
-  /** The source had nothing more: the turn that was prepared is forgotten. */
+  /** The source has nothing more: the turn that was prepared is dropped. */
   private abandon(): void {
     const { owner } = this.shape;
     if (this.dataLoad !== null) owner.discard(this.dataLoad);

@@ -1,7 +1,7 @@
 // What happened since the last flush: closed spans, marks, snapshots; and when to write it.
 // Everything here runs inside the user's calls, so it is synchronous, bounded and never throws.
-// A loop that never yields still gets its batches written: every record carries a time anyway, and
-// the one that passes the flush time writes the batch.
+// A loop that never yields still gets its batches written: every record has a time anyway, and the
+// first one after the flush time writes the batch.
 
 import { ByteWriter } from "#base/byte-writer.ts";
 import { formatValue, quote } from "#emit/json-text.ts";
@@ -27,7 +27,7 @@ const marksMax = 16_384;
 const spansMax = 8192;
 const openSpansMax = 65_536;
 const snapshotsMax = 4096;
-/** How many open spans a batch tells of. */
+/** How many open spans a batch lists. */
 const toldOpenMax = 64;
 const listedMarksMax = 65_536;
 const markTextBytesMax = 256;
@@ -266,7 +266,7 @@ export class Recorder implements SpanOwner {
     }
   }
 
-  /** Says which spans are open, the innermost last, so that what was under way is known when nothing comes any more. */
+  /** Lists the open spans, the innermost last, so that it is known what was going on if nothing comes any more. */
   private encodeEnd(): void {
     const open: Span[] = [];
     for (let span = this.lastOpen; span !== null && open.length < toldOpenMax; span = span.before) open.unshift(span);

@@ -1,7 +1,7 @@
 // Sends the spool to the server and remembers what has arrived: the batches of this process first, then
 // whatever earlier processes left. A batch stays in the spool; only its name is noted in `sent.txt`.
-// Before a batch goes out, its blobs do, and their new addresses are written into the spool file: what
-// was posted and what lies in the spool are always the same bytes.
+// Before a batch is sent, its blobs are, and their new addresses are written into the spool file, so that
+// what was posted and what is in the spool are always the same bytes.
 
 import { appendFile, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -67,8 +67,8 @@ export class Sender {
     });
   }
 
-  /** Resolves when all is sent or the time is up, with the number of batches left. Never rejects. */
-  async drain(timeoutMs: number): Promise<number> {
+  /** Resolves when all is sent or the time is up. Never rejects. */
+  async drain(timeoutMs: number): Promise<void> {
     const until = Date.now() + timeoutMs;
     // Someone waits now, so a back-off in progress is cut short once.
     this.wakeUp?.();
@@ -77,7 +77,6 @@ export class Sender {
       await Promise.race([this.running ?? pause(20), pause(Math.min(50, until - Date.now()))]);
       if (this.running === null && (await this.pick()) === undefined) break;
     }
-    return this.waiting;
   }
 
   close(): void {
@@ -132,7 +131,7 @@ export class Sender {
     return toOutcome(answer);
   }
 
-  /** Nobody would look at the counters for a key or a path that is wrong. */
+  /** Reports a wrong key or path, because nobody looks at the counters. */
   private tellRefusal(answer: HttpAnswer): void {
     const { url, spoolPath } = this.options;
     if (answer.kind === "outage" || answer.status < 400 || answer.status > 428) return;

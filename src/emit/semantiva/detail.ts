@@ -1,4 +1,4 @@
-// How much of the data a trace shows: hashes, short texts, context values; and the summaries made of them.
+// How much of the data a trace shows (hashes, short texts, context values), and the summaries made accordingly.
 
 import { createHash } from "node:crypto";
 import { formatAscii } from "#wire/semantiva/encode.ts";

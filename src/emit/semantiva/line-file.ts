@@ -1,4 +1,4 @@
-// One file of lines, appended to in whole lines. What the disk does not take waits, up to a bound.
+// A file to which whole lines are appended. What the disk does not take waits, up to a bound.
 
 import { closeSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
@@ -14,7 +14,7 @@ export class LineFile {
   private fd = -1;
   private waiting: Uint8Array[] = [];
   private waitingBytes = 0;
-  // How much of the first waiting line is on disk already, after a write that stopped half-way.
+  // How much of the first waiting line is already on disk, after a partial write.
   private offset = 0;
 
   constructor(path: string) {

@@ -1,4 +1,4 @@
-// What a program says about a pipeline → the records of the trace.
+// From what a program reports about a pipeline to the records of the trace.
 
 import { arch, platform, release } from "node:os";
 import { version } from "#base/version.ts";
@@ -73,7 +73,7 @@ const environment = {
   tributary: version,
 };
 
-/** Canonical form, ids and the pipeline's identity: SHA-256 over the canonical spec, as Semantiva computes it. */
+/** Canonical spec, node ids, and the pipeline's id: SHA-256 of the canonical spec, as Semantiva computes it. */
 export function toKnownPlan(plan: PipelinePlan): KnownPlan {
   const nodes = plan.nodes.map((node, index) => ({
     declaration_index: index,
@@ -104,7 +104,7 @@ export function toNodeRecord(runId: string, pipelineId: string, event: NodeEvent
   return {
     record_type: "ser",
     schema_version: 1,
-    // The page asks for the header on every line; Semantiva's own driver leaves it out of these.
+    // The document requires the header on every line; Semantiva's own driver leaves it out of these.
     run_id: runId,
     identity: { run_id: runId, pipeline_id: pipelineId, node_id: event.nodeId },
     dependencies: { upstream: event.upstream ?? [] },
@@ -158,7 +158,7 @@ function isChanged(before: unknown, after: unknown): boolean {
 
 type Delta = ReturnType<typeof toContextDelta>;
 
-/** Each list of checks that must not be empty has one that we made ourselves, of what we know. */
+/** Lists of checks that must not be empty get a check of our own if none was given. */
 function toAssertions(event: NodeEvent, delta: Delta) {
   const missing =
     event.contextBefore === undefined ? [] : delta.read_keys.filter((key) => !(key in (event.contextBefore ?? {})));

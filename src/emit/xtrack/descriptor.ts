@@ -1,4 +1,4 @@
-// Frames to a file, or to a descriptor the parent process opened. Writing is synchronous: it works in a loop
+// Frames to a file, or to a descriptor that the parent process opened. Writing is synchronous: it works in a loop
 // that never yields and while the process exits, and a frame is always whole.
 
 import { closeSync, fstatSync, openSync, readlinkSync } from "node:fs";
@@ -53,7 +53,7 @@ class DescriptorTransport implements Transport {
   readonly accepts: readonly "command"[];
   readonly pendingBytes = 0;
   private readonly fd: number;
-  /** Of a file that is ours to close. */
+  /** The path of a file that is ours to close. */
   private readonly path: string | null;
   private readonly events: TransportEvents;
   private isClosed = false;

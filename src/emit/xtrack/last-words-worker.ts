@@ -10,13 +10,13 @@ import type { TransportChoice } from "./settings.ts";
 export interface LastWords {
   readonly choice: TransportChoice;
   readonly apiKey: string;
-  /** Sent first: the key, where there is one. */
+  /** Sent first: the key, if there is one. */
   readonly greeting: Uint8Array | null;
   readonly runId: string;
   readonly wid: string;
   /** The run's run_start, which asks for acks; null when it is among the frames. */
   readonly runStart: Uint8Array | null;
-  /** Frames one after the other, their numbers, and where each ends. */
+  /** Frames back to back, their sequence numbers, and where each ends. */
   readonly frames: Uint8Array;
   readonly seqs: readonly number[];
   readonly ends: readonly number[];

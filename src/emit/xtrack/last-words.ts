@@ -11,10 +11,10 @@ export const delivered = 1;
 export const undelivered = 2;
 
 const exitMsMax = 2000;
-/** When the first run began to say its last words: several share the time. */
+/** When the first run began to send its rest: several runs share the time. */
 let beganMs: number | null = null;
 
-/** How long an exiting process may still wait. */
+/** How long the exiting process may still wait. */
 export function toTimeLeftMs(): number {
   beganMs ??= performance.now();
   return Math.max(0, exitMsMax - (performance.now() - beganMs));

@@ -13,7 +13,7 @@ export interface LinkOptions {
   readonly greeting: Uint8Array | null;
   /** Whether an ack or command is meant for this run and worker. */
   readonly onMessage: (type: string, meta: Fields, payload: Fields) => void;
-  /** Something that a person should mend. */
+  /** Called for a problem that a person should fix. */
   readonly onProblem?: (sentence: string) => void;
   /** A connection that is lost, or never was, is not tried again. */
   readonly triesOnce?: boolean;
@@ -30,7 +30,7 @@ const steadyMs = 5000;
 const quietAfterMs = 1000;
 const resendAfterMs = 2000;
 const stuckLookMs = 250;
-/** How long bytes that the collector does not read may keep a process alive that is done. */
+/** How long bytes that the collector does not read may keep a finished process alive. */
 const stuckMsMax = 5000;
 const frameBytesMax = 16 * 1024 * 1024;
 
@@ -51,7 +51,7 @@ export class Link {
   private openedAtMs = 0;
   private hasProblem = false;
   private control: Uint8Array[] = [];
-  /** Events of the chunk that was gathered last. */
+  /** The number of events in the chunk that was gathered last. */
   private gathered = 0;
   private immediate: NodeJS.Immediate | null = null;
   private flushedAtMs = 0;
@@ -108,7 +108,7 @@ export class Link {
     this.flushedAtMs = performance.now();
     for (let chunk = this.gather(transport); chunk !== null; chunk = this.gather(transport)) {
       if (transport.write(chunk)) continue;
-      // Where nothing is confirmed, a refusal is a failure and not a wait.
+      // A transport without acks does not ask to wait: its refusal is a failure.
       if (!transport.accepts.includes("ack")) outbox.noteFailed(this.gathered);
       this.isFull = true;
       break;
@@ -117,8 +117,8 @@ export class Link {
   }
 
   /**
-   * Resolves when everything has arrived, as far as the collector tells, or when the time is up: true when it has. The
-   * link is closed then, whatever the collector does. Never rejects.
+   * Resolves with true when everything has arrived, as far as the collector tells, and with false when the time is up. Then
+   * the link is closed, whatever the collector does. Never rejects.
    */
   async drain(timeoutMs: number): Promise<boolean> {
     const started = Date.now();
@@ -140,7 +140,7 @@ export class Link {
     return isDelivered;
   }
 
-  /** Waiting does not help. */
+  /** Waiting longer does not help. */
   private get isHopeless(): boolean {
     return this.isDone || this.hasProblem;
   }
@@ -153,7 +153,7 @@ export class Link {
     return outbox.isEmpty || (!this.hasHeard && Date.now() - startedMs > quietAfterMs);
   }
 
-  /** Lets the collector see a clean end, which it answers. */
+  /** Ends the connection cleanly, and waits for the collector to do the same. */
   private async close(timeoutMs: number): Promise<void> {
     this.isDone = true;
     const closed = new Promise<void>((resolve) => {
@@ -168,7 +168,7 @@ export class Link {
     clearTimeout(timer);
   }
 
-  /** Bytes that were written and not taken would keep the process alive for as long as the collector likes. */
+  /** Closes at once: bytes that the collector does not take would keep the process alive. */
   private destroy(): void {
     this.isDone = true;
     if (this.retry !== null) clearTimeout(this.retry);
@@ -178,8 +178,8 @@ export class Link {
   }
 
   /**
-   * A write that waits keeps the process alive, also on a socket that does not. When nothing else does, the program has
-   * come to its end, and the collector gets a moment to read on before the connection is given up.
+   * A pending write keeps the process alive, even on an unreferenced socket. When nothing else does, the program has come to
+   * its end, and the collector gets a moment to read on before the connection is given up.
    */
   private watchStuck(): void {
     let looks = 0;
@@ -218,7 +218,7 @@ export class Link {
     this.hasProblem = false;
     this.openedAtMs = performance.now();
     if (greeting !== null) this.transport?.write(greeting);
-    // The collector answers only those who ask, and the question stands in run_start.
+    // The collector only answers those who ask, and run_start does.
     if (this.wasOpen && this.runStart !== null) this.transport?.write(this.runStart);
     this.wasOpen = true;
     outbox.rewind();
@@ -280,7 +280,7 @@ export class Link {
   }
 }
 
-/** Standard streams are listed whether or not somebody waits for them. To be wrong costs a new connection, no more. */
+/** Standard streams are listed even if nobody waits for them. A wrong answer only costs a new connection. */
 function isOnlyWritingLeft(): boolean {
   return process.getActiveResourcesInfo().every((name) => /WriteWrap|PipeWrap|TTYWrap/.test(name));
 }

@@ -23,7 +23,7 @@ export function openTransport(choice: TransportChoice, apiKey: string, events: T
   }
 }
 
-/** For people. */
+/** A description for people. */
 export function describe(choice: TransportChoice): string {
   switch (choice.kind) {
     case "tcp":

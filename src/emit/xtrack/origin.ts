@@ -1,4 +1,4 @@
-// Where the code comes from and what it runs on: best effort, read from files, without starting git.
+// Where the code comes from and on what it runs: best effort, read from files, without starting git.
 
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";

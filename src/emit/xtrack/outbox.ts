@@ -95,12 +95,12 @@ export class Outbox {
     this.cursor = this.head;
   }
 
-  /** Events were handed over where nobody confirms, and the write failed. */
+  /** The write failed for events that were handed over to a transport without acks. */
   noteFailed(count: number): void {
     this.unconfirmed += count;
   }
 
-  /** Everything that was not confirmed, which is the caller's from now on. */
+  /** Removes and returns everything that was not confirmed. */
   takeRest(): Unsent[] {
     const rest: Unsent[] = [];
     for (const { seq, frame } of this.entries) if (frame !== null) rest.push({ seq, frame });
@@ -121,7 +121,7 @@ export class Outbox {
   }
 
   private makeRoom(size: number, isDroppable: boolean): void {
-    // What was sent is most likely there already, so it goes first; then the oldest that can be missed.
+    // What was sent has most likely arrived, so it is dropped first; then the oldest that can be spared.
     const all = this.entries.length;
     this.sentFrom = this.forget(this.sentFrom, this.sentEnd, size, (entry) => entry.isSent);
     if (this.policy === "oldest" || !isDroppable) {
@@ -131,7 +131,7 @@ export class Outbox {
     this.compact();
   }
 
-  /** Scans on from where the last scan of its kind stopped, else a full buffer would cost a look at every event. */
+  /** Continues where the last scan of its kind stopped: otherwise a full buffer would mean looking at every event. */
   private forget(from: number, to: number, size: number, mayGo: (entry: Entry) => boolean): number {
     let i = Math.max(from, this.head);
     for (; i < to && this.bytes + size > this.bytesMax; i++) {

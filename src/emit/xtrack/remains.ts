@@ -1,5 +1,5 @@
-// What becomes of events that have not arrived when a run or its process ends: a last try where there is time for one,
-// then a file that can be taken in later, and a line that says so. Whatever happens, they are counted.
+// What becomes of events that have not arrived when a run or its process ends: a last try if there is time for one,
+// then a file that can be imported later, and a line that says so. In any case they are counted.
 
 import { say, toReason } from "#emit/say.ts";
 import { sendLastWords, toTimeLeftMs } from "./last-words.ts";
@@ -42,7 +42,7 @@ export class Remains {
     this.tellDropped();
   }
 
-  /** For the end of a run that its collector did not take within the time. */
+  /** For the end of a run whose events did not arrive in time. */
   keep(): void {
     this.put(this.options.outbox.takeRest());
     this.tellDropped();

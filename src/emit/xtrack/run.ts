@@ -80,7 +80,7 @@ export interface RunHealth extends OutboxCounts {
   readonly spooled: number;
   /** Events that did not arrive and could not be kept. */
   readonly lost: number;
-  /** What is wrong with the settings or the way to the collector, in sentences. */
+  /** What is wrong with the settings or the connection to the collector, in sentences. */
   readonly problems: readonly string[];
 }
 
@@ -91,13 +91,13 @@ interface RunParts {
   readonly outbox: Outbox;
   readonly remains: Remains;
   readonly problems: ReadonlySet<string>;
-  /** Something that a person should mend. */
+  /** Called for a problem that a person should fix. */
   readonly onProblem: (sentence: string) => void;
   readonly onEnd: () => void;
 }
 
 const endTimeoutMs = 5000;
-/** A signal leaves a second until the process ends: so long for checksums, and for the collector. */
+/** After a signal the process ends within a second: how long it waits for checksums, and for the collector. */
 const signalHashMs = 200;
 const signalDrainMs = 800;
 const answerWaitMs = 50;
@@ -117,7 +117,7 @@ export class Run {
   private ending: Promise<void> | null = null;
   /** What `end` was given. */
   private endOptions: EndOptions | null = null;
-  /** Resolves when nothing may be waited for any more before the run ends. */
+  /** Resolved when the end of the run must not wait for checksums any longer. */
   private readonly hurry = Promise.withResolvers<void>();
   private isEnded = false;
 
@@ -217,7 +217,7 @@ export class Run {
     return this.end();
   }
 
-  /** For the end of the process: no time for anything but one write. `options` count if `end` was not called before. */
+  /** For the end of the process, which leaves time for one write. `options` only count if `end` was not called before. */
   endNow(options: EndOptions): void {
     this.emitEnd(this.endOptions ?? options);
     this.hurry.resolve();
@@ -234,7 +234,7 @@ export class Run {
     for (const timer of timers) clearTimeout(timer);
   }
 
-  /** For the exit of the process: what has not arrived gets a last try, then a place on disk. Blocks a moment. */
+  /** For the exit of the process: what has not arrived is sent once more, and then put on disk. Blocks for a moment. */
   exitNow(options: EndOptions): void {
     this.endNow(options);
     this.parts.remains.rescue();
@@ -250,7 +250,7 @@ export class Run {
     }
   }
 
-  /** What a call was given may throw when it is looked at; then the call does nothing but say so. */
+  /** Arguments may throw when they are read; then the call only reports that. */
   private try(call: string, work: () => void): void {
     const reason = attempt(work);
     if (reason !== null) this.parts.onProblem(`run.${call}() was left out: ${reason}`);

@@ -29,7 +29,7 @@ const portDefault = 9999;
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Where frames go that never arrived: a folder, or null for nowhere. */
+/** The folder for events that never arrived; null for none. */
 export function chooseSpool(option: string | false | undefined, env: Env): string | null {
   const given = option === false ? option : toTextOption(option);
   const named = given ?? text(env["XTRACK_SPOOL"]) ?? ".xtrack";

@@ -1,5 +1,5 @@
-// Events that no collector took before the process ended, as a file of frames that `tributary import` reads, and that the
-// next `tributary up` or `run` in the same folder takes in by itself:
+// Events that no collector took before the process ended, as a file of frames. `tributary import` reads it, and so does the
+// next `tributary up` or `run` in the same folder:
 //
 //   <folder>/<milliseconds, 13 digits>-<pid>-<random>.xtrack.bin    the run's run_start frame · its other frames
 //
@@ -22,7 +22,7 @@ export interface Spooled {
   readonly cause: unknown;
 }
 
-/** `start` goes before the events where it is not one of them. Throws when none of them can be written. */
+/** `start` is written before the events if it is not one of them. Throws when no event can be written. */
 export function writeSpool(folder: string, start: Uint8Array | null, events: readonly Uint8Array[]): Spooled {
   makeFolder(folder);
   const frames = start === null ? events : [start, ...events];
@@ -48,7 +48,7 @@ export function writeSpool(folder: string, start: Uint8Array | null, events: rea
   return { path, events: written, cause };
 }
 
-/** A full disk may have taken a part: leaves its whole frames, and says how many they are. */
+/** A full disk may have taken a part: keeps its whole frames, and returns their number. */
 function cutToFrames(path: string, frames: readonly Uint8Array[]): number {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   let end = 0;

@@ -1,4 +1,4 @@
-// Commands from the collector: each is given to its handler once, and answered with an ack that names it.
+// Commands from the collector: each is passed to its handler once, and answered with an ack that names it.
 
 import { formatValue } from "#emit/json-text.ts";
 import type { words } from "#wire/xtrack/messages.ts";

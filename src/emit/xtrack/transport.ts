@@ -1,5 +1,5 @@
-// What a run needs from the thing that carries its frames. A transport connects once; when it is gone,
-// the link makes a new one.
+// What a run needs from whatever carries its frames. A transport connects once; when it is gone, the link
+// makes a new one.
 
 export interface TransportEvents {
   /** Bytes may be written now. */
@@ -12,7 +12,7 @@ export interface TransportEvents {
 }
 
 export interface Transport {
-  /** It takes bytes from the start and will not call `onOpen`. */
+  /** It takes bytes from the start and does not call `onOpen`. */
   readonly isReady: boolean;
   /** What the other side may send back; asked for in run_start. */
   readonly accepts: readonly ("ack" | "command")[];
@@ -22,7 +22,7 @@ export interface Transport {
   readonly pendingBytes: number;
   /** Whether waiting for this transport keeps the process alive. Off at first. */
   hold(isHeld: boolean): void;
-  /** The program handles commands: only now is anything read that may be the program's own. */
+  /** The program handles commands. Only from now on may be read what could be the program's own input. */
   listen?(): void;
   /** Lets what was written leave, then closes. */
   end(): void;

@@ -90,7 +90,7 @@ class WebSocketTransport implements Transport {
     });
     outgoing.on("response", (incoming) => {
       incoming.resume();
-      // A key or a path that is wrong stays wrong; a server that is busy does not.
+      // A wrong key or path stays wrong; a busy server does not stay busy.
       const { statusCode = 0 } = incoming;
       this.close(statusCode >= 400 && statusCode < 429 ? `${url} answers ${statusCode}` : undefined);
     });

@@ -1,4 +1,4 @@
-// The files that Cirron leaves: a spool of batches, blobs of tensors beside it, and output with sentinel lines in it.
+// The files that Cirron writes: a spool of batches, tensor blobs beside it, and captured output with sentinel lines.
 
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -33,7 +33,7 @@ const inSpool = {
   },
 };
 
-/** A batch, as the spool has one file each. */
+/** A batch: the spool has one file for each. */
 const batchFile: FileKind = {
   ...inSpool,
   name: "cirron_batch",
@@ -60,7 +60,7 @@ const blobFile: FileKind = {
   check: null,
 };
 
-/** Still being written; whole under another name soon. */
+/** A file that is still being written, and will be complete under another name. */
 const temporaryFile: FileKind = { name: "temporary", read: null, check: null };
 
 export function detectCirron({ name, text }: FileHead): Detection | null {
@@ -84,13 +84,13 @@ class BatchReader extends OnceReader {
 class BlobReader extends OnceReader {
   protected async send(): Promise<void> {
     const { path, source } = this.file;
-    // As the SDK itself would name it.
+    // The key that the SDK itself would use.
     const key = `snapshots/${basename(dirname(path))}/${basename(path)}`;
     await this.options.sender.sendBlob(path, key, source, () => createReadStream(path));
   }
 }
 
-/** Output that someone captured, with Cirron's sentinels in it. */
+/** Captured output with Cirron's sentinels in it. */
 class SentinelReader extends LineReader {
   protected async take(lines: Buffer): Promise<void> {
     const { path, source } = this.file;
@@ -135,7 +135,7 @@ function* checkBatch(file: string, bytes: Uint8Array, tally: Tally): Generator<P
   }
 }
 
-/** Sentinels stand anywhere in a line, since a program may have printed without a newline before them. */
+/** A sentinel may be anywhere in a line, because the program may have printed something before it without a newline. */
 async function* checkSentinels(file: string, chunks: AsyncIterable<Uint8Array>, tally: Tally): AsyncGenerator<Problem> {
   for await (const line of splitLines(chunks)) yield* checkSentinel(file, line, tally);
 }

@@ -1,6 +1,6 @@
-// Cirron batches over HTTP. A client drops a batch for good on most 4xx, so a duplicate is a success, and what is no
-// batch is kept as a fault. Durable is enough for the answer: whether rows are new is found out while the client goes on.
-// Only readers of a spool learn how many there were: there a person waits for the answer.
+// Cirron batches over HTTP. On most 4xx answers a client drops its batch for good, so a duplicate is a success, and a body
+// that is not a batch is kept as a fault. The answer is sent as soon as the batch is durable; which rows are new is found out
+// afterwards. Only an import, for which a person waits, is told how many there were.
 
 import { inTurns } from "#base/turns.ts";
 import { blobInputs } from "#intake/blob.ts";
@@ -15,7 +15,7 @@ const routes = ["cirron", "cirronDefault", "cirronRun"] as const;
 
 const cirronDoors: readonly HttpDoor[] = routes.map((route) => ({ route, copiesBody: true, take }));
 
-/** A batch above this is decoded in turns with everybody else's work. */
+/** A larger batch is decoded in turns with other work. */
 const bytesAtOnce = 256 * 1024;
 
 async function take({ arrival, body, packed, limits }: IngestRequest): Promise<TakenRequest> {

@@ -36,7 +36,7 @@ export const cirronRecords: StoredRecords = {
   },
 };
 
-/** Batches of a million records are put together in steps. */
+/** How many records are added between two pauses. */
 const addedAtOnce = 256;
 
 function* addList(
@@ -68,7 +68,7 @@ function rebuild(row: RecordRow): Generator<void, Texts> {
   return formatRecord("snapshot", { ...textCells(cellsOf(row, "snapshot")), ...tail });
 }
 
-/** A batch, rebuilt from its rows. Its source is told apart from all folders. */
+/** A batch, rebuilt from its rows. The prefix keeps its source apart from all folders. */
 export const exportedBatch: ExportedKind = {
   kind: "cirron",
   joinBy: () => null,

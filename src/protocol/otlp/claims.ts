@@ -1,5 +1,5 @@
-// `/v1/traces` is the path of two protocols. Whose request one is, its headers say first; JSON without such headers is
-// told by its first known key.
+// `/v1/traces` is the path of two protocols. The headers decide first whose request it is; for JSON without such headers, its
+// first known key does.
 
 import { JsonCursor, jsonKind } from "#base/json/cursor.ts";
 import { toJsonFault } from "#base/json/value.ts";
@@ -20,7 +20,7 @@ export function claimsTraces({ headers, body }: RequestHead): boolean {
   return isObject(body) ? hasOwnKey(body) : type === null && isOtlpProtobuf(body);
 }
 
-/** How a request is written: as its type says, else as it looks. No request in protobuf looks like an object. */
+/** The encoding of a request: JSON if the body looks like an object, which no protobuf request does, else by its content type. */
 export function encodingOf({ headers, body }: RequestHead): Encoding {
   return isObject(body) ? "json" : (mediaOf(headers["content-type"]) ?? "protobuf");
 }
@@ -36,12 +36,12 @@ function isObject(body: Uint8Array): boolean {
   return first === 0x7b;
 }
 
-/** What is looked through here is looked through at once. */
+/** This much is looked at without a pause. */
 const lookedAtBytes = 64 * 1024;
 
 /**
- * The first known key decides; an empty object is an empty request. What begins with a large member that nobody knows is
- * told by whether it has the word at all.
+ * The first known key decides; an empty object is an empty request. If the body begins with a large unknown member, it counts
+ * whether our key occurs anywhere in it.
  */
 function hasOwnKey(body: Uint8Array): boolean {
   try {

@@ -1,6 +1,6 @@
-// OTLP over HTTP. Exporters drop what is answered with 4xx and some also what is answered with 429, so that whoever has
-// to wait gets 503. A request is a success once it is durable: which of its records are new is found out afterwards, and
-// those that are none are known from decoding.
+// OTLP over HTTP. Exporters drop requests that are answered with 4xx, some even with 429, so one that must wait gets 503. A
+// request succeeds once it is durable: which of its records are new is found out afterwards; which cannot be read is known
+// from decoding.
 
 import { atOnce, inTurns } from "#base/turns.ts";
 import { decodeRequest, exportInputs, type OtlpExportInput } from "#intake/otlp/export-input.ts";
@@ -41,13 +41,13 @@ function doorOf(route: IngestRoute, signal: Signal): HttpDoor {
   return { route, take: (request) => takeExport(signal, request), toErrorReply };
 }
 
-/** What became of a request's records so far. */
+/** The rejected records of a request so far. */
 interface Tally {
   rejected: number;
   message: string;
 }
 
-/** A larger body is looked through in turns with everybody else's work. */
+/** A larger body is looked through in turns with other work. */
 const bytesAtOnce = pieceBytesMax;
 
 export async function takeExport(signal: Signal, request: IngestRequest): Promise<TakenRequest> {
@@ -65,7 +65,7 @@ export async function takeExport(signal: Signal, request: IngestRequest): Promis
     refused: body.length > bytesAtOnce ? await inTurns(steps) : atOnce(steps),
     submissions: submitPieces(about, sent, request, tally),
     answerWhen: arrival.transport === "file" ? "applied" : "durable",
-    // Whoever reads a file waits for the answer, and learns of every record.
+    // An import waits for the answer, and is told about every record.
     toReply: (receipt) =>
       arrival.transport === "file"
         ? toLinesReply(receipt, "offset")

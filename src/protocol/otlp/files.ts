@@ -1,5 +1,5 @@
-// Files of OTLP: requests as JSON, one a line as OpenTelemetry's own collector writes them or one in the whole file, and
-// requests in protobuf, of which any number one after the other are one.
+// Files of OTLP: requests as JSON, one per line as OpenTelemetry's own collector writes them or one per file, and requests in
+// protobuf, of which several in a row are one.
 
 import { readFile } from "node:fs/promises";
 import { defaultJsonLimits } from "#base/json/value.ts";
@@ -50,13 +50,13 @@ const protobufFile: FileKind = {
 export function detectOtlp({ name, text }: FileHead): Detection | null {
   if (signalOfName(name) !== null) return { kind: protobufFile, sure: sureness.name };
   if (!startsObject(text) || signalOfText(text) === null) return null;
-  // A request that is spread over lines has none that is one.
+  // If one request is spread over several lines, no line is a request by itself.
   const [firstLine = ""] = text.trimStart().split("\n");
   const isSpread = text.includes("\n") && !firstLine.trimEnd().endsWith("}");
   return { kind: isSpread ? jsonFile : lineFile, sure: sureness.mark };
 }
 
-/** Always its own path: on the shared one it would have to be told apart again. */
+/** Always OTLP's own paths: on the shared one, requests would have to be told apart again. */
 export const routeOf = { traces: "otlpOwnTraces", metrics: "otlpOwnMetrics", logs: "otlpOwnLogs" } as const;
 
 class JsonLineReader extends LineReader {
@@ -74,7 +74,7 @@ class JsonLineReader extends LineReader {
   }
 
   private noteOther(): void {
-    const message = "The line is no OTLP request in JSON.";
+    const message = "The line is not an OTLP request in JSON.";
     this.options.sender.note({ file: this.file.path, line: this.line, code: "otlp_not_export", message });
   }
 }
@@ -100,12 +100,12 @@ class ProtobufFileReader extends OnceReader {
       return;
     }
     for (const piece of withoutPauses(request.pieces(sendBytes))) await send(piece);
-    // The server keeps what cannot be read, and says why.
+    // The server keeps lists that cannot be read, and says why.
     for (const { raw } of request.faults) await send(toOneList(raw));
   }
 }
 
-// What `tributary check` says of OTLP files: every request and every record in it, read as the server reads it.
+// How `tributary check` looks at OTLP files: it reads every request and every record as the server does.
 
 const protocol = otlpFacts.name;
 const roleOf = toRoleOf([]);

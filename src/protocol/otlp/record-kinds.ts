@@ -3,7 +3,7 @@ import { otlpFacts } from "./facts.ts";
 
 const common = { protocol: `'${otlpFacts.name}'`, seq: "NULL", where: "origin != ''" } as const;
 
-/** Points of metrics are events; what is drawn of them is no record of its own. */
+/** Points of metrics are events; the rows that are drawn from them are not records. */
 export const otlpRecordKinds = {
   otlpSpan: {
     ...common,

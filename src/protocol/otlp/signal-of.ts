@@ -9,7 +9,7 @@ export function signalOfText(text: string): Signal | null {
   return key === undefined ? null : ({ Spans: "traces", Metrics: "metrics", Logs: "logs" } as const)[key as "Spans"];
 }
 
-/** Protobuf does not say what it is, so that its file must: `traces.binpb`, `run-1.metrics.binpb`. */
+/** Protobuf does not say what it is, so its file name must: `traces.binpb`, `run-1.metrics.binpb`. */
 export function signalOfName(path: string): Signal | null {
   return (/(?:^|\.)(traces|metrics|logs)\.binpb$/.exec(basename(path))?.[1] ?? null) as Signal | null;
 }

@@ -1,4 +1,4 @@
-// Rows of spans, logs and points → the records that came, and the requests that carried them.
+// Rows of spans, logs and points → the records as they came, and requests with them.
 
 import { membersOf } from "#base/json/members.ts";
 import type { ExportedKind } from "#protocol/exported.ts";
@@ -79,7 +79,7 @@ function exportedKindOf(signal: Signal): `otlp_${Signal}` {
   return `otlp_${signal}`;
 }
 
-/** A request, rebuilt from its rows: JSON, or protobuf in base64 where JSON cannot say it. */
+/** A request, rebuilt from its rows: JSON, or protobuf in base64 if JSON cannot express it. */
 export const exportedRequests: readonly ExportedKind[] = (["traces", "metrics", "logs"] as const).map((signal) => ({
   kind: exportedKindOf(signal),
   joinBy: () => null,

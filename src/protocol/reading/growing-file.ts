@@ -1,6 +1,6 @@
-// A file that may still be written: gives what was added since the last look, and notices when another file took its name
-// or when it was rewritten. One that was cut and has grown beyond where we were is told by its bytes: those at its
-// beginning and before our place are no longer what was read.
+// A file that may still be written to: gives what was added since the last look, and notices when another file took its name
+// or when it was rewritten. A file that was cut and has grown beyond our place is recognised by its bytes: those at its
+// beginning and before our place differ from what was read.
 
 import { type FileHandle, open, stat } from "node:fs/promises";
 
@@ -11,7 +11,7 @@ export interface Chunk {
 }
 
 const chunkBytes = 1024 * 1024;
-/** How much of what was read is compared with what stands there now. */
+/** How much of what was read is compared with what is there now, at either end. */
 const knownBytes = 4096;
 
 export class GrowingFile {

@@ -1,19 +1,19 @@
-// A file of lines that may still grow: whole lines are given on, many at a time.
+// A file of lines that may still grow: whole lines are passed on, many at a time.
 
 import { GrowingFile } from "./growing-file.ts";
 import { type FoundFile, headBytes, newline, type Reader, type ReaderOptions, sendBytes } from "./reader.ts";
 
-/** More than any server takes in one request; of a longer line the rest is passed over while it is read. */
+/** More than any server takes in one request. Of a longer line, only the beginning is sent. */
 const lineBytesMax = 128 * 1024 * 1024;
 
-/** Gives whole lines to `take`, many at a time. */
+/** Passes whole lines to `take`, many at a time. */
 export abstract class LineReader implements Reader {
   protected readonly file: FoundFile;
   protected readonly options: ReaderOptions;
   private readonly growing: GrowingFile;
   private held: Uint8Array[] = [];
   private heldBytes = 0;
-  /** Inside a line that is too long. */
+  /** The rest of a line that is too long is being passed over. */
   private isPassing = false;
   protected line = 1;
   protected offset = 0;
@@ -72,7 +72,7 @@ export abstract class LineReader implements Reader {
     this.offset += bytes.length - headBytes;
   }
 
-  /** What follows the end of the line that is passed over, if it is in here. */
+  /** The bytes after the end of the line that is passed over, if it ends in these. */
   private passOver(bytes: Uint8Array): Uint8Array {
     const end = bytes.indexOf(newline) + 1;
     this.isPassing = end === 0;

@@ -1,15 +1,15 @@
-// Files → requests: what the reader of a kind of file is given, and where it sends what it read.
+// Files → requests: what the reader of a kind of file gets, and where it sends what it read.
 
 import type { IngestRoute } from "#protocol/facts.ts";
 import type { IngestQuery } from "#protocol/protocol.ts";
 
 export interface FoundFile {
   readonly path: string;
-  /** The folder whose files belong together: one process' spool, or where the file lies. */
+  /** The folder whose files belong together: the spool of a process, or the folder of the file. */
   readonly source: string;
 }
 
-/** `poll` sends what is whole of what was added; `finish` sends what is left at the end. */
+/** `poll` sends what was added, as far as it is complete; `finish` sends what is left at the end. */
 export interface Reader {
   /** False when there was nothing new. */
   poll(): Promise<boolean>;
@@ -21,21 +21,21 @@ export interface ReaderOptions {
   readonly pace: Pace;
 }
 
-/** Replays at the speed things happened, or a multiple of it. */
+/** Replays records at the speed at which they happened, or a multiple of it. */
 export interface Pace {
   /** Resolves when it is time for something that happened at this moment. */
   waitFor(atNs: bigint): Promise<void>;
-  /** Things closer together than this need not be told apart; 0 when everything goes at once. */
+  /** Records closer together than this may be sent together; 0 when everything is sent at once. */
   readonly windowNs: bigint;
 }
 
-/** Where the bytes of a request come from and go to. */
+/** Where the bytes of a request come from, and where they go. */
 export interface Shipment {
   readonly route: IngestRoute;
   readonly file: string;
-  /** Null where the route does not ask. */
+  /** Null where the route has no such parameter. */
   readonly source: string | null;
-  /** The run it belongs to, where the records themselves do not say it. */
+  /** The run to which it belongs, if the records do not name it. */
   readonly run?: string | undefined;
   readonly query?: IngestQuery;
 }
@@ -43,7 +43,7 @@ export interface Shipment {
 /** A stream can be read only once, so each try begins a new one. */
 export type ReadBytes = () => AsyncIterable<Uint8Array>;
 
-/** What could not be taken, and where it stands. */
+/** What could not be taken, and where it is. */
 export interface ReadFault {
   readonly file: string;
   readonly line?: number;
@@ -58,10 +58,10 @@ export interface RecordSender {
   note(fault: ReadFault): void;
 }
 
-/** About as much as goes into one request. */
+/** About how much goes into one request. */
 export const sendBytes: number = 4 * 1024 * 1024;
 export const newline: number = 0x0a;
-/** What is kept of a line that is too long for a request. */
+/** How much is kept of a line that is too long for a request. */
 export const headBytes: number = 4096;
 
 /** A whole file that is sent once: files that appear by rename never change. */

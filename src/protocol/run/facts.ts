@@ -1,4 +1,4 @@
-// What `tributary run` sends of the program that it runs: not a protocol of others, but it comes in the same way.
+// What `tributary run` sends about its program. It is not a protocol of others, but arrives in the same way.
 
 import type { ProtocolFacts } from "#protocol/protocol-facts.ts";
 

@@ -1,5 +1,5 @@
-// Captured output and what `tributary run` tells of the program, over HTTP. There are no files of it: the wrapper keeps what
-// it cannot send in a spool of its own.
+// Captured output and what `tributary run` reports of its program, over HTTP. There are no files to import: the wrapper keeps
+// what it cannot send in its own spool.
 
 import { type LogLinesInput, logLineInputs } from "#intake/run/log-lines.ts";
 import { type WrapperLinesInput, wrapperLineInputs } from "#intake/run/wrapper-lines.ts";

@@ -54,7 +54,7 @@ export const exportedWrapperLine: ExportedKind = {
 export const exportedOutput: ExportedKind = {
   kind: "log",
   joinBy: ({ run, wrapper, stream, at_ns }) => `${run}\n${wrapper}\n${stream}\n${at_ns}`,
-  // A line whose place does not follow from the ones before it (CR LF, another chunk) goes on its own.
+  // A line that does not follow directly after the ones before it (CR LF, another chunk) gets its own request.
   follows: (first, bytes, next) => Number(first.offset) + bytes === Number(next.offset),
   toBytes: (head) =>
     asLine(head, head.base64 === undefined ? Buffer.from(head.text ?? "") : Buffer.from(head.base64, "base64")),

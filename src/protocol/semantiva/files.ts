@@ -1,4 +1,4 @@
-// Trace streams, in every naming the driver has.
+// Trace streams, under any of the names that the driver gives them.
 
 import { locatePointer } from "#base/json/pointer.ts";
 import { oddity } from "#base/json/value.ts";
@@ -108,7 +108,7 @@ class LineCheck {
     yield* this.remark(line, decoded.message);
   }
 
-  /** What is allowed, but not as the page has it. */
+  /** Remarks on what is taken, but not as the document has it. */
   private *remark(line: SplitLine & { kind: "line" }, message: Message): Generator<Problem> {
     const { strict = false } = this.options;
     if (!message.known) {
@@ -133,12 +133,12 @@ class LineCheck {
       yield this.problem("warning", line, "run_id_mismatch", detail, 0, "/run_id");
     }
     if (typeof timestamp === "string" && parseRfc3339Ns(timestamp) === undefined) {
-      const detail = `timestamp ${JSON.stringify(timestamp)} is no RFC 3339 time`;
+      const detail = `timestamp ${JSON.stringify(timestamp)} is not an RFC 3339 time`;
       yield this.problem("warning", line, "bad_time", detail, 0, "/timestamp");
     }
   }
 
-  /** Remarks on what is allowed are made once for all files. */
+  /** Whether a remark is made for the first time: each is made once for all files. */
   private saysFirst(remark: string): boolean {
     const { said } = this.options;
     const key = `${protocol} ${remark}`;
@@ -162,7 +162,7 @@ class LineCheck {
   }
 }
 
-/** Where the first NaN or Infinity literal stands in a text that is known to be JSON but for them. */
+/** The first NaN or Infinity literal in a text that is JSON except for these. */
 function findNonFinite(bytes: Uint8Array): { readonly offset: number; readonly literal: string } {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
   const tokens = text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|NaN|-?Infinity/g);

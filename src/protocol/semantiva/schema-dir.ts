@@ -1,4 +1,4 @@
-// A folder of the user's own schemas: `registry.json` names which record type is judged by which file.
+// A folder with the user's own schemas: `registry.json` says which file judges which record type.
 //
 //   {"records": {"node_metric": "node-metric.schema.json"}}
 

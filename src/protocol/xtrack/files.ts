@@ -1,4 +1,4 @@
-// Frames back to back, or with text between them as stdout captures them.
+// Files of frames back to back, or with text between them, as in captured stdout.
 
 import { rowFlags } from "#model/row-flags.ts";
 import { type Detection, type FileHead, type FileKind, sureness } from "#protocol/file-kind.ts";
@@ -29,7 +29,7 @@ export function detectXtrack({ name, bytes, text }: FileHead): Detection | null 
   return name.endsWith(".bin") ? { kind: frameFile, sure: sureness.ending } : null;
 }
 
-/** A length that is not a text, and an object after it. */
+/** Whether there is a plausible length, which is not text, and an object after it. */
 function isFrameAt(bytes: Uint8Array, at: number): boolean {
   if (at + 5 > bytes.length || bytes[at + 4] !== 0x7b) return false;
   const length = new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0);
@@ -38,7 +38,7 @@ function isFrameAt(bytes: Uint8Array, at: number): boolean {
 
 const protocol = xtrackFacts.name;
 
-/** `text`: prints may stand between the frames. */
+/** `text`: there may be text between the frames. */
 async function* checkFrames(
   file: string,
   chunks: AsyncIterable<Uint8Array>,

@@ -1,5 +1,5 @@
-// Frames over HTTP. A body is a stream of its own: it is framed before it is journalled, and what lies between frames
-// becomes faults, unless it comes from a file in which that is text.
+// Frames over HTTP. A body is a stream of its own: it is framed before it goes into the journal. Bytes between frames become
+// faults, unless the body comes from a file in which they are text.
 
 import { frameInputs, toDecodedFrames, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import { itemsMax, pieceBytesMax, toRest } from "#protocol/body-pieces.ts";
@@ -40,12 +40,12 @@ function* cutFrames(
       yield toRest(arrival, "xtrack", body, from, "the frames after them");
       return;
     }
-    // A frame that is whole here is not put together from pieces.
+    // A frame that is complete in the body is pushed in one piece.
     const whole = stream.pendingBytes === 0 ? frameSizeAt(body, from) : 0;
     to = whole > size && from + whole <= body.length ? from + whole : Math.min(from + size, body.length);
     const startedMs = performance.now();
     const settled = yield* withPauses(stream.pushInSteps(body.subarray(from, to)));
-    // Frames that are none cost many times what good ones do.
+    // Broken frames take many times as long as good ones, so pieces get smaller.
     const isFast = performance.now() - startedMs < pieceMs;
     size = isFast ? Math.min(size * 2, pieceBytesMax) : Math.max(size / 2, pieceBytesMin);
     yield null;
@@ -67,7 +67,7 @@ function* withPauses<T>(steps: Generator<void, T>): Generator<null, T> {
   }
 }
 
-/** What the length says that stands there, if it is one. */
+/** The size of the frame at this offset, by its length prefix. */
 function frameSizeAt(body: Uint8Array, at: number): number {
   return at + prefixBytes > body.length ? 0 : prefixBytes + readLength(body, at);
 }

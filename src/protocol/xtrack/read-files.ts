@@ -1,4 +1,4 @@
-// Frames of a file that may still grow → requests that end where a frame ends.
+// A file of frames that may still grow → requests that end where a frame ends.
 
 import type { IngestQuery } from "#protocol/protocol.ts";
 import { GrowingFile } from "#protocol/reading/growing-file.ts";
@@ -13,7 +13,7 @@ export class FrameReader implements Reader {
   private readonly file: FoundFile;
   private readonly options: ReaderOptions;
   private readonly growing: GrowingFile;
-  /** Text may stand between the frames. */
+  /** There may be text between the frames. */
   private readonly text: boolean;
   private framer: Framer;
   private run = new StreamRun();
@@ -52,7 +52,7 @@ export class FrameReader implements Reader {
     this.framer.push(chunk.bytes.slice());
     await this.advance();
     const heldTo = this.heldFrom + this.held.reduce((sum, part) => sum + part.length, 0);
-    // No frame is as long, so the beginning belongs to none.
+    // No frame is this long, so the beginning belongs to none.
     if (heldTo - this.wholeTo > heldBytesMax) {
       await this.flush();
       this.dropHeld(heldTo - heldBytesMax / 2);
@@ -70,13 +70,13 @@ export class FrameReader implements Reader {
     for (let step = framer.next(); step !== "wait" && step !== "end"; step = framer.next()) {
       if (step === "frame") {
         const { bytes, frameStart, frameEnd } = framer;
-        // A bogus length may reach into the next frames; cutting there would tear them apart.
+        // A bogus length may extend into the next frames; a request that ends there would tear them apart.
         if (findJsonTrouble(bytes, frameStart, frameEnd) !== undefined) {
           framer.reject();
           continue;
         }
         const frame = bytes.subarray(frameStart, frameEnd);
-        // A large frame goes alone: together with those before it, it would not fit into a request.
+        // A large frame is sent alone: together with those before it, it would not fit into a request.
         if (framer.settledOffset - this.heldFrom > sendBytes) await this.flush();
         if (options.pace.windowNs > 0n) await this.pace(frame);
         this.run.note(frame);
@@ -88,7 +88,7 @@ export class FrameReader implements Reader {
     }
   }
 
-  /** Of a long range without an intact frame only the beginning is sent: more would not be kept. */
+  /** Sends only the beginning of a long range without an intact frame: more would not be kept. */
   private async sendHead({ offset, raw }: Skipped): Promise<void> {
     this.wholeTo = Math.max(this.heldFrom, offset);
     await this.flush();
@@ -110,7 +110,7 @@ export class FrameReader implements Reader {
     await this.options.sender.send({ route: "xtrack", file: path, source, query }, bytes);
   }
 
-  /** Before a frame that is due later, what came before it is sent. */
+  /** Waits until a frame is due, and sends what came before it first. */
   private async pace(frame: Uint8Array): Promise<void> {
     const head = Buffer.from(frame.buffer, frame.byteOffset, Math.min(frame.length, 400)).toString("latin1");
     const us = /"ts": ?(\d{1,18})/.exec(head)?.[1];
@@ -134,7 +134,7 @@ export class FrameReader implements Reader {
     await this.send(bytes.subarray(0, length), offset, before);
   }
 
-  /** Sends what is left, torn or not: the server tells a torn frame from a whole one. */
+  /** Sends what is left, torn or not: the server finds out. */
   private async endStream(): Promise<void> {
     this.framer.finish();
     await this.advance();

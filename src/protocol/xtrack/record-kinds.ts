@@ -17,7 +17,7 @@ export const xtrackRecordKinds = {
   param: {
     ...common,
     table: "params",
-    // Values out of a pipeline's context are part of its own start, those of a resource of whatever names it.
+    // Params from a pipeline's context are part of its start, those from a resource part of each record that names it.
     where: "seq NOT IN (-1, -2)",
     type: "'param'",
     columns: ["key", "nested_key", "value"],

@@ -26,7 +26,7 @@ export const xtrackRecords: StoredRecords = {
     const { text } = yield* xtrackRecords.toText(record);
     yield;
     const isExact = row.raw === "";
-    // An event that does not say its run, or says it oddly, follows the last run_start of its stream.
+    // An event that does not name its run, or names it oddly, belongs to the last run_start of its stream.
     const stream = isExact && (yield* hasWord(text, JSON.stringify(ownId))) ? {} : { stream_run: ownId };
     const head = { ...(ownId === runId ? {} : { run: runId }), ...stream };
     return { kind: exportedEvent.kind, head, record: text, form: isExact ? "json" : "text" };
@@ -60,7 +60,7 @@ function storedOf({ type, worker, extra, raw, group_key, seq, ts_ns }: RecordRow
   return { type, run, worker, seq: BigInt(seq ?? 0), tsNs: BigInt(ts_ns), extra, raw };
 }
 
-/** An event. One that does not say its run follows the last `run_start` of its stream, which the line names. */
+/** An event. If it does not name its run, it belongs to the last `run_start` of its stream, which the line names. */
 export const exportedEvent: ExportedKind = {
   kind: "xtrack",
   joinBy: ({ run = "", stream_run = "" }) => `${run}\n${stream_run}`,
