@@ -14,7 +14,7 @@ export interface Reach {
   readonly hosts: readonly string[];
 }
 
-/** The operator has to allow it first. */
+/** The address is internal, and the operator has not allowed it. */
 export class Unreachable extends Error {
   override readonly name = "Unreachable";
 }
@@ -47,8 +47,6 @@ for (const [net, prefix] of [
 
 /** Loopback, private, link-local, shared and the like; an IPv4 address inside an IPv6 one counts as itself. */
 export function isInnerAddress(address: string): boolean {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return inner.check(mapped, "ipv4");
   return inner.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }
 
@@ -62,7 +60,7 @@ export async function toAddresses(host: string, reach: Reach): Promise<{ address
   return found;
 }
 
-/** A look-up that gives only addresses that were checked. */
+/** A DNS lookup that returns only addresses that were checked. */
 export function toLookup(addresses: readonly { address: string; family: number }[]): LookupFunction {
   return (_host, options, done) => {
     const [first] = addresses;
