@@ -46,7 +46,7 @@ export interface RunMoment {
   readonly tsNs: bigint;
 }
 
-/** Where a finding about the time of the whole run stands. */
+/** Members of a finding about the time of the whole run. */
 export const ofWholeRun = { at: null, metric: "", view: "timeline" } as const;
 
 const order = { bad: 0, warn: 1, info: 2 } as const;

@@ -2,7 +2,7 @@
 
 import type { RunEvidence } from "./evidence.ts";
 import type { Finding } from "./finding.ts";
-import { sayCount, sayWorker } from "./words.ts";
+import { capital, sayCount, sayWorker } from "./words.ts";
 
 export function judgeIntegrity({ missing, faults }: RunEvidence): Finding | null {
   const gaps = missing.filter((each) => each.missing > 0);
@@ -12,12 +12,11 @@ export function judgeIntegrity({ missing, faults }: RunEvidence): Finding | null
     ...(records === 0 ? [] : [`${sayCount(records, "record")} ${records === 1 ? "is" : "are"} missing`]),
     ...(faults === 0 ? [] : [`${sayCount(faults, "record")} could not be understood`]),
   ];
-  const text = parts.join(", ");
   return {
     code: "gaps",
     severity: "warn",
     confidence: "high",
-    text: `${text.charAt(0).toUpperCase()}${text.slice(1)}.`,
+    text: `${capital(parts.join(", "))}.`,
     evidence: gaps
       .slice(0, 5)
       .map(

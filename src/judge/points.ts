@@ -1,4 +1,4 @@
-// Points on their way into memory: one alone, or rows of columns side by side, which cost a fraction of as many objects.
+// Points on their way into memory: one at a time, or as rows of columns, which cost a fraction of an object for each.
 
 import type { SenderNs } from "#base/clock.ts";
 import type { DictColumn, Float64Column, Int64Column, NullableColumn } from "#base/columns.ts";
@@ -27,8 +27,8 @@ const scratch = new BigInt64Array(1);
 const scratchWords = new Int32Array(scratch.buffer);
 
 /**
- * The step and the time of a point, in signed words of 32 bits: every point is compared with the one before it, and to make
- * two bigints of each would be most of the work.
+ * The step and the time of a point as signed 32-bit words. Every point is compared with the one before it, and making two
+ * bigints for each would be most of the work.
  */
 export class Place {
   hasStep = false;

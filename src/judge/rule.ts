@@ -18,7 +18,7 @@ interface KindFacts {
   readonly resolves: boolean;
 }
 
-/** What a kind has where it says nothing else. */
+/** Defaults of all kinds. */
 const usual = { source: "track", metric: "", options: {}, forMs: 0, resolves: true } as const;
 const ofTable = { ...usual, source: "table" } as const;
 
@@ -119,7 +119,7 @@ export interface Rule {
   readonly options: Readonly<Record<string, number>>;
   /** How long it must hold without a break. */
   readonly forMs: number;
-  /** How long it stays quiet for the same run after it fired. Only without `once`. */
+  /** Without `once`: how long it stays quiet for the same run after it fired. */
   readonly cooldownMs: number;
   readonly once: boolean;
   /** May send commands to a run that already got commands from a rule. */
@@ -157,7 +157,7 @@ export function withDefaults(given: Pick<Rule, "name" | "kind"> & Partial<Rule>)
   };
 }
 
-/** What it looks for, for people, with its numbers. */
+/** What the rule looks for, as a sentence for people. */
 export function sayRule({ kind, when, than, options }: Rule): string {
   return factsOf(kind).means.replaceAll(/`(\w+)`/g, (_, name: string) => {
     if (name === "than") return than === "" ? "the run's first ones" : `the run ${than}`;
@@ -180,10 +180,10 @@ export function toKeyTest(patterns: string): (key: string) => boolean {
   return rememberAnswers((key) => tests.some((test) => test.test(key)));
 }
 
-/** As many as one run may have: otherwise a run that sends all of them at each step would be tested again every time. */
+/** As many as one run may have, so that a run which sends all of them at each step is answered from here. */
 const keysMax = 100_000;
 
-/** A test of keys that is asked all the time, mostly for the same ones. */
+/** Remembers the answers of a test that is asked for every point, mostly about the same keys. */
 export function rememberAnswers(test: (key: string) => boolean): (key: string) => boolean {
   const known = new Map<string, boolean>();
   return (key) => {
@@ -201,7 +201,7 @@ function escapePattern(text: string): string {
   return text.replace(/[\\^$.|?+()[\]{}]/g, "\\$&");
 }
 
-/** The condition of a rule over the table of runs, in the filter language; '' for the others. */
+/** The condition of a rule over the table of runs, in the filter language; '' if its kind has none. */
 export function conditionOf({ kind, when, options }: Rule): string {
   switch (kind) {
     case "threshold":

@@ -9,7 +9,7 @@ import { medianOf, spreadOf } from "./statistics.ts";
 import { type StepTrack, stepsInWindow, warmUpSteps } from "./step-track.ts";
 import { findStraggler } from "./straggler.ts";
 import type { RunTrack, SeriesTrack } from "./track.ts";
-import { sayCount, sayMetric, sayMoment, sayNumber, sayShare, sayTime, sayWorker } from "./words.ts";
+import { capital, sayCount, sayMetric, sayMoment, sayNumber, sayShare, sayTime, sayWorker } from "./words.ts";
 
 /** What a rule has seen. */
 export interface Signal {
@@ -28,7 +28,7 @@ export interface Moment {
   readonly steps: ReadonlyMap<string, number>;
 }
 
-/** How many of the last steps say how long one usually takes. */
+/** How long a step usually takes is the median of this many. */
 export const usualSteps = 64;
 
 type Look = (track: RunTrack, rule: Rule, moment: Moment) => Signal | null;
@@ -50,7 +50,7 @@ const looks: Partial<Record<Rule["kind"], Look>> = {
   no_checkpoint: noCheckpoint,
 };
 
-/** Depends only on what is remembered of a run: if it saw nothing, it sees nothing until more arrives. */
+/** Whether the rule depends only on the points and steps of a run: then it need not look again before more arrive. */
 export function isOfTrackAlone({ kind, than }: Rule): boolean {
   return looks[kind] !== undefined && kind !== "stall" && than === "";
 }
@@ -87,7 +87,7 @@ function nonfinite(series: SeriesTrack, rule: Rule): Signal | null {
   };
 }
 
-/** Whether most of the `size` values before the last `count` are as high as the least of these: no median is needed then. */
+/** Whether most of the `size` values before the last `count` are as high as the least of those. Saves working out a median. */
 function isCommon(values: LastValues, count: number, size: number): boolean {
   let least = Number.POSITIVE_INFINITY;
   for (let at = 0; at < count; at++) least = Math.min(least, values.fromEnd(at));
@@ -241,7 +241,7 @@ function straggler(track: RunTrack, rule: Rule): Signal | null {
   const { worker, meanNs, othersNs, slowWindows } = found;
   const { step, tsNs } = track.steps.get(worker) as StepTrack;
   return {
-    text: `${sayWorker(worker).replace(/^./, (first) => first.toUpperCase())} is a straggler: ${sayNumber(meanNs / othersNs)} times as long as the others for a step.`,
+    text: `${capital(sayWorker(worker))} is a straggler: ${sayNumber(meanNs / othersNs)} times as long as the others for a step.`,
     evidence: [`slower in ${slowWindows} of the last ${found.windows} windows of ${stepsInWindow} steps`],
     at: { step, tsNs },
     metric: "",

@@ -21,9 +21,9 @@ export class StepTrack {
   count = 0;
   readonly took: LastValues;
   readonly first: number[] = [];
-  /** Its last step, and the latest time that it told. */
+  /** Its last step, and the latest time that it sent. */
   private readonly place = new Place();
-  // Side by side, not as objects: of a fleet there are a million of them.
+  // Columns rather than objects: a fleet has a million windows.
   private readonly windows: number[] = [];
   private readonly sums: number[] = [];
   private readonly counts: number[] = [];
@@ -55,7 +55,7 @@ export class StepTrack {
     return this.place.isSameStep(place);
   }
 
-  /** Says whether the step was new. */
+  /** Returns whether the step was new. */
   add(place: Place, tookNs: number | null): boolean {
     const { place: before } = this;
     const steps = place.stepsSince(before);

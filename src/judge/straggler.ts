@@ -3,7 +3,7 @@
 import type { RankWindow, RunEvidence } from "./evidence.ts";
 import { type Finding, ofWholeRun } from "./finding.ts";
 import { medianOf } from "./statistics.ts";
-import { sayNumber, sayShare, sayTime, sayWorker } from "./words.ts";
+import { capital, sayNumber, sayShare, sayTime, sayWorker } from "./words.ts";
 
 export interface StragglerLimits {
   readonly factor: number;
@@ -92,8 +92,4 @@ export function judgeStraggler({ windows }: RunEvidence): Finding | null {
     next: "Look at that rank's host: its GPU clocks and temperature, its data, what else runs there.",
     ...ofWholeRun,
   };
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -54,7 +54,7 @@ function toShares({ steps, spans }: RunEvidence): Shares | null {
   };
 }
 
-const more = "Add loader workers, prefetch, pin memory, or move decoding out of the loop.";
+const nextForInput = "Add loader workers, prefetch, pin memory, or move decoding out of the loop.";
 
 function judgeInput({ data, evidence, gpu }: Shares): Finding | null {
   if (data < inputShareMin) return null;
@@ -64,7 +64,7 @@ function judgeInput({ data, evidence, gpu }: Shares): Finding | null {
     confidence: data >= 0.5 || (gpu !== null && gpu < idleShareMax) ? "high" : "medium",
     text: `Input-bound: waiting for data is ${sayShare(data)} of the step.`,
     evidence,
-    next: more,
+    next: nextForInput,
     ...ofWholeRun,
   };
 }
@@ -81,7 +81,7 @@ function judgeTimings({ timings }: RunEvidence): Finding | null {
     evidence: [
       `the mean of ${timings.dataKey} against that of ${timings.stepKey}, of ${sayCount(timings.points, "point")}`,
     ],
-    next: more,
+    next: nextForInput,
     at: null,
     metric: timings.dataKey,
     view: "charts",

@@ -5,10 +5,10 @@ import { usualSteps } from "./signals.ts";
 import type { StepRoom } from "./step-track.ts";
 import type { SeriesRoom, TrackRoom } from "./track.ts";
 
-/** What is looked at as it comes needs no more. */
+/** Enough for rules that look only at the newest value. */
 const least: SeriesRoom = { values: 16, smoothed: 1 };
 const leastSteps: StepRoom = { took: 1, windows: 1 };
-/** Of the windows that ranks are compared in: so many more are remembered of each, for the slowest may be that far behind. */
+/** So many times the windows that a rule compares are remembered of each rank: the slowest may be that far behind. */
 const behind = 4;
 
 function sizeOf({ options }: Rule, ...names: string[]): number {

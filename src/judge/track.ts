@@ -51,7 +51,7 @@ export class SeriesTrack {
   /** The series whose point followed the last one of this series: most likely it does again. */
   follower: SeriesTrack | undefined;
   readonly finite: LastValues;
-  /** Of `finite`, smoothed. */
+  /** The smoothed values of `finite`. */
   readonly smoothed: LastValues;
   /** The longest sequence of non-finite values since it was last asked for, and where it began. */
   private worst: { count: number; from: RunMoment } | null = null;
@@ -122,7 +122,7 @@ export class SeriesTrack {
     return this.worst;
   }
 
-  /** Takes over what another memory of the same series saw of non-finite values, if that is more. */
+  /** Takes over the longest sequence of non-finite values that another track of the same series saw, if it is longer. */
   noteNonfinite({ worst }: SeriesTrack): void {
     if (worst !== null && worst.count > (this.worst?.count ?? 0)) this.worst = worst;
   }
@@ -134,7 +134,7 @@ export class SeriesTrack {
   }
 }
 
-/** Where the point stands that is being added: one for all of them. */
+/** The place of the point that is being added. Shared, so that no point needs an object for it. */
 const place = new Place();
 
 export class RunTrack {
@@ -149,9 +149,9 @@ export class RunTrack {
   checkpointNs: SenderNs | null = null;
   /** Time spent waiting for others within a worker's current step. */
   private readonly waits = new SparseMap<string, number>();
-  /** The series of the last point: the next one is often of the same, or of the one that followed it before. */
+  /** The series of the last point. The next point is often of the same series, or of the one that followed it before. */
   private lastSeries: SeriesTrack | undefined;
-  /** The worker that told of a step last, most likely the one that does so next. */
+  /** The worker whose step came last; most likely its next step comes next. */
   private lastStepped: StepTrack | undefined;
 
   /** `room` says how much is worth remembering now. */
@@ -251,7 +251,7 @@ export class RunTrack {
     if (this.checkpointNs === null || tsNs > this.checkpointNs) this.checkpointNs = tsNs;
   }
 
-  /** Takes over what another memory of the same run saw of non-finite values. */
+  /** Takes over what another track of the same run saw of non-finite values. */
   noteNonfinite({ series }: RunTrack): void {
     for (const [id, other] of series) this.series.get(id)?.noteNonfinite(other);
   }

@@ -45,3 +45,8 @@ export function sayWorker(worker: string): string {
   if (worker === "") return "the worker without a name";
   return /^\d+$/.test(worker) ? `rank ${worker}` : `worker ${worker}`;
 }
+
+/** As a sentence begins. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

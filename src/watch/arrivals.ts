@@ -1,5 +1,5 @@
-// What came of a run lately, in order, to be told again once what is stored of it has been read. Beside a store that lags
-// thousands of runs wait for that, so what came lies in columns: an object each would take ten times as much.
+// The latest points, steps and checkpoints of a run in order, to be replayed once its stored past has been read. While the
+// store lags, thousands of runs wait for that, so they lie in columns: objects would take ten times the memory.
 
 import type { SenderNs, ServerNs } from "#base/clock.ts";
 import type { PointColumns } from "#judge/points.ts";
@@ -25,7 +25,7 @@ export class Arrivals {
 
   /** Rows [from, to), all of them points of one series with a value. */
   addPoints(rows: PointColumns, from: number, to: number, receivedNs: ServerNs): void {
-    // The others would be dropped in a moment.
+    // Earlier ones would be dropped in a moment.
     const first = Math.max(from, to - arrivalsMin);
     const key = rows.key.at(first);
     const phase = rows.phase.at(first);
@@ -71,7 +71,7 @@ class Stretch {
   private values = new Float64Array(roomMin);
   /** Three each: its step, its time, its arrival. */
   private numbers = new BigInt64Array(3 * roomMin);
-  /** The same by halves: to make bigints of the rows of columns would be most of the work. */
+  /** The same as halves: making bigints of the rows would be most of the work. */
   private words = new Uint32Array(this.numbers.buffer);
 
   /** The row of a point with this name. */

@@ -1,5 +1,5 @@
-// The commands of a firing, one after the other. What was sent before, by an earlier process or by another firing, is
-// seen from the commands themselves.
+// Sends the commands of a firing, one after the other. What an earlier process or another firing has sent already shows in
+// the run's list of commands.
 
 import type { JsonObject } from "#base/json/value.ts";
 import { type Command, summarize } from "#control/book.ts";
@@ -32,7 +32,7 @@ export interface Steered {
   readonly steered: readonly string[];
 }
 
-/** Resolves with what came of it, as a sentence. */
+/** Resolves with the outcome as a sentence. */
 export async function sendCommands(
   ports: CommandPorts,
   firing: Firing,
@@ -78,7 +78,7 @@ function isOf(command: Command, firing: Firing): boolean {
   return command.author === authorOf(firing);
 }
 
-/** One word where all of them ended alike, else one for each run. */
+/** One outcome if all ended alike, else one for each run. */
 async function allSettled(ports: CommandPorts, sent: readonly Command[]): Promise<string> {
   const outcomes = await Promise.all(sent.map((command) => settled(ports, command)));
   if (new Set(outcomes).size === 1) return outcomes[0] as string;

@@ -1,5 +1,5 @@
-// Messages about firings, until somebody has taken them. Each is a row before it is sent, so that a restart loses none;
-// one that may have been taken is sent again rather than not at all, with the same id. A target gets one at a time, the
+// Messages about firings, until their receivers have taken them. Each is stored before it is sent, so that a restart loses
+// none; if nobody knows whether one was taken, it is sent again under the same id. A target gets one message at a time, the
 // oldest first, and no target waits for another.
 
 import { setTimeout as wait } from "node:timers/promises";
@@ -81,7 +81,7 @@ export class Deliveries {
     this.plan();
   }
 
-  /** What is under way gets a moment; what does not end in it is sent again after the next start. */
+  /** Messages under way get a moment to finish; the rest is sent after the next start. */
   async close(): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.timer);
@@ -98,7 +98,7 @@ export class Deliveries {
     let nextNs = 2n ** 62n;
     for (const one of waiting) {
       const { target, next_ns } = one.row;
-      // The end of what is under way is the next occasion for the others.
+      // When a message under way ends, this is called again.
       if (this.sending.has(target) || this.sending.size >= sendingMax) continue;
       if (next_ns <= nowNs) this.start(one);
       else if (next_ns < nextNs) nextNs = next_ns;
@@ -110,8 +110,8 @@ export class Deliveries {
   }
 
   /**
-   * Of the messages to a target about one rule and run the first: that it is resolved must not arrive before it fired. One that
-   * was put off does not hold up messages about anything else.
+   * The first message to each target about each rule and run: `resolved` must not arrive before `firing`. One that was put off
+   * holds up no message about anything else.
    */
   private readyToSend(): Queued[] {
     const first = new Map<string, Queued>();
@@ -150,7 +150,7 @@ export class Deliveries {
     else this.queued.delete(row.delivery_id);
     await this.ports
       .change([{ table: "deliveries", row: next }], row.workspace)
-      .catch((cause) => this.ports.onTrouble("What became of a rule's message could not be recorded.", cause));
+      .catch((cause) => this.ports.onTrouble("The outcome of a rule's message could not be recorded.", cause));
   }
 
   private async send({ row, firing, runName }: Queued): Promise<void> {
@@ -182,7 +182,7 @@ export class Deliveries {
 
 const refused = "Not sent: ";
 
-/** What will never work is not tried again. */
+/** The note of an attempt that will never work begins with `refused`, and it is not tried again. */
 function toNote(cause: unknown): string {
   const text = cause instanceof Error ? cause.message : String(cause);
   return cause instanceof Unreachable ? `${refused}${text}` : text || "It failed without a reason.";

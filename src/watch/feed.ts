@@ -11,9 +11,9 @@ import type { TrackSink } from "./run-watch.ts";
 
 export interface FeedPorts {
   /**
-   * The memory of the run that a group belongs to; undefined when the run is not watched. `arrivedNs` is when the first of
-   * the group's rows arrived: records that are told together did not come together. `isPlain`: they are what a run sends
-   * all the time, and as a rule the table of runs says of it what it said before.
+   * The track of the run that a group belongs to; undefined when the run is not watched. `arrivedNs` is when the first of
+   * the group's rows arrived: records that are applied together need not have arrived together. `isPlain`: the rows are of
+   * a kind that a run sends all the time and that hardly ever changes its row in the table of runs.
    */
   trackOf(groupKey: GroupName, arrivedNs: ServerNs, isPlain: boolean): TrackSink | undefined;
   /** Numbered events of a worker that were not known before. */
@@ -24,13 +24,13 @@ export interface FeedPorts {
 
 const isWait = new RegExp(waitSpans, "i");
 
-/** A span may be the end of its run. */
+/** Without spans: one may end its run. */
 const plainTables: ReadonlySet<string> = new Set(["metrics", "seq_ranges", "logs"]);
 
 export function feedParts(parts: readonly AnyTablePart[], ports: FeedPorts): void {
   const trackOf = rememberTracks(ports);
   for (const { table, rows, dropped } of parts) {
-    // What intake writes for itself says nothing of a run.
+    // Intake writes this table for itself.
     if (rows.group_key.length === 0 || table === "cirron_ids") continue;
     const firsts = firstRows(rows.group_key);
     const isPlain = plainTables.has(table);
@@ -94,7 +94,7 @@ type TrackAt = (row: number) => TrackSink | undefined;
 
 function feedMetrics(rows: Rows<"metrics">, trackAt: TrackAt, { isWatched, receivedNs }: FeedPorts): void {
   const watched = rows.key.keys.map(isWatched);
-  // Of a metric that no rule looks at, the last point of each run still says which step that is at.
+  // The last point of a metric that no rule watches still says which step its run is at.
   const lastOf: number[] = [];
   const { codes, keys } = rows.key;
   const { length } = rows.key;

@@ -39,7 +39,7 @@ export interface ForeignSight {
   readonly signal: Signal;
 }
 
-/** The same sight of the same run has the same id, whoever sees it. */
+/** The id depends on the rule, the run and the moment alone, so every collector gives one firing the same id. */
 export function toFiring({ workspace, rule, runId, isArmed, signal, firedNs }: FiringParts): Firing {
   const identity = JSON.stringify([workspace, rule.name, runId, isArmed, rule.once ? "" : signal.at.tsNs.toString()]);
   const id = createHash("sha256").update(identity).digest("hex").slice(0, 24);
@@ -49,8 +49,8 @@ export function toFiring({ workspace, rule, runId, isArmed, signal, firedNs }: F
 }
 
 /**
- * Once per run, or once in a while. What a rule only told as a dry run does not keep it from acting when it is armed.
- * `before` are its firings of the run, the newest first.
+ * Once per run, or once per cooldown. A firing as a dry run does not keep the rule from acting once it is armed.
+ * `before` holds the rule's firings on the run, newest first.
  */
 export function mayFire(
   before: readonly Firing[],
@@ -88,7 +88,7 @@ export function toFiringChange(firing: Firing, version: bigint): StateChange {
   };
 }
 
-export type FiringRow = { readonly [C in keyof StateRow<"firings">]: StateRow<"firings">[C] };
+export type FiringRow = Readonly<StateRow<"firings">>;
 
 export function fromFiringRow(row: FiringRow): Firing {
   return {
@@ -109,9 +109,7 @@ export function fromFiringRow(row: FiringRow): Firing {
   };
 }
 
-// What rules saw, with the messages about it.
-
-/** The newest first. */
+/** With the messages about each, the newest first. */
 export async function listFirings({ store }: Sources, filter: FiringsFilter) {
   const firings = (await readFirings(store, filter)).map(fromFiringRow);
   const armed = firings.filter(({ isArmed }) => isArmed).map(({ id }) => id);

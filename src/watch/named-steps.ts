@@ -1,5 +1,5 @@
-// How long a step takes in runs that rules name as their measure. They are read from the store, seldom: a run that a rule
-// names is usually over.
+// The median step of the runs that rules name as yardsticks. It is read from the store, and seldom: such a run is usually
+// over.
 
 import type { Rule } from "#judge/rule.ts";
 import { medianOf } from "#judge/statistics.ts";
@@ -26,7 +26,7 @@ export async function readMedianSteps(
   if (names.length === 0) return medians;
   for (const [name, found] of await findGroups(sources, workspace, names)) {
     const groups = found.map(({ groupKey }) => groupKey);
-    // The metrics that rules look at tell the steps of most runs.
+    // Most runs send their steps with metrics that rules look at.
     const median = (await readMedian(sources, groups, watchedKeys(rules))) ?? (await readMedian(sources, groups, ""));
     if (median !== null) medians.set(name, median);
   }

@@ -6,7 +6,7 @@ const restNsMax = 30_000_000_000n;
 const plainRestNs = 15_000_000_000n;
 const livelyRestNs = 60_000_000_000n;
 
-/** How long a silent run is left alone. While a condition holds, it is looked at until it has held as long as its rule says. */
+/** How long a silent run is left alone; `isHeld` while a condition holds that has not held for as long as its rule says. */
 export function lookAgainAfter(silentNs: bigint, isHeld: boolean): bigint {
   return isHeld ? restNsMin : restAfter(silentNs, restNsMin);
 }

@@ -18,11 +18,11 @@ export interface WatchedRule {
   readonly origin: RuleOrigin;
   readonly isArmed: boolean;
   readonly silencedUntilNs: bigint;
-  /** Runs of which nothing came since then are not its business. */
+  /** It ignores runs that have received nothing since then. */
   readonly sinceNs: bigint;
 }
 
-/** What is stored of a rule; its definition only where it was made on the page. */
+/** What is stored about a rule; its definition only if it was made on the page. */
 interface StoredRule {
   readonly rule?: Record<string, unknown>;
   readonly armed?: boolean;
@@ -54,12 +54,12 @@ export class RuleBook {
     this.startedNs = startedNs;
   }
 
-  /** The rules of a workspace are stored as a whole: whoever works out new ones has them stored before the next does. */
+  /** The rules of a workspace are stored as a whole, so each change is stored before the next one is worked out. */
   inTurn(workspace: string, change: () => Promise<void>): Promise<void> {
     return this.turns.run(workspace, change);
   }
 
-  /** Says whether anything is other than before. */
+  /** Returns whether anything has changed. */
   load(rows: readonly { readonly workspace: string; readonly value: string }[]): boolean {
     const changed = rows.filter(({ workspace, value }) => this.texts.get(workspace) !== value);
     for (const { workspace, value } of changed) {
@@ -104,7 +104,7 @@ export class RuleBook {
     return this.of(workspace).find(({ rule }) => rule.name === name);
   }
 
-  /** What is to be stored so that no rule forgets since when it watches; null when everything is. */
+  /** What is still to be stored so that each rule remembers since when it watches; null when nothing is. */
   withSince(workspace: string): StoredRules | null {
     const stored = this.workspaces.get(workspace) ?? {};
     const unseen = this.of(workspace).filter(({ rule }) => ownOf(stored, rule.name) === undefined);
@@ -115,7 +115,7 @@ export class RuleBook {
     };
   }
 
-  /** Stores it. */
+  /** Stores since when each rule watches. */
   noteSince(workspace: Workspace, nowNs: ServerNs, store: (row: StateRow<"settings">) => Promise<void>): Promise<void> {
     return this.inTurn(workspace, async () => {
       const unseen = this.withSince(workspace);

@@ -1,5 +1,5 @@
-// One run that is watched: what is remembered of it, and what rules have seen of it. What a run sent before it was
-// watched is read from the store; meanwhile what comes is kept in order.
+// A watched run: what is remembered of it, and what rules have seen in it. What it sent before it was watched is read from
+// the store; what arrives meanwhile is kept in order.
 
 import assert from "node:assert/strict";
 import type { SenderNs, ServerNs } from "#base/clock.ts";
@@ -26,20 +26,20 @@ type RoomNow = () => TrackRoom;
 
 /** A service that sends each request by itself has new groups all day. */
 const groupsMax = 64;
-/** Of a run with more workers the others count as having news. */
+/** The numbers of more workers are not remembered, and each of their events counts as news. */
 const workersMax = 1024;
 /** A collector that sees something in a run that goes on says so again before this time is over. */
 const saysAgainNs = 30_000_000_000n;
 const endOfTime = 2n ** 63n - 1n;
 
 /**
- * Takes what arrives until what is stored has been read. A run that began while it was watched has nothing stored, and
- * what arrived is its memory; for the others the latest arrivals are added to what the store knows. Beyond a bound the
- * oldest are dropped: they are stored by then.
+ * Takes what arrives until the stored past of the run has been read. A run that began while it was watched has none, and
+ * `heard` is all of it; to any other run's past the latest arrivals are added. Beyond a bound the oldest are dropped: they
+ * are stored by then.
  */
 class Waiting implements TrackSink {
   heardNs = 0n;
-  /** All that came, and nothing from before. */
+  /** Everything that has arrived, and nothing from before. */
   readonly heard: RunTrack;
   private readonly arrivals = new Arrivals();
 
@@ -84,7 +84,7 @@ export class RunWatch {
   private name: RunId;
   /** Something came since the last look. */
   isDue = true;
-  /** It goes on: silence may mean something. */
+  /** Whether the run goes on, so that silence may mean something. */
   isOpen = true;
   /** Commands of a firing are under way. */
   isActing = false;
@@ -108,17 +108,17 @@ export class RunWatch {
   private readonly heardFrom = new Map<string, bigint>();
   /** More groups were heard of it than are remembered. */
   hasManyGroups = false;
-  /** It was called otherwise when it was last looked at. */
+  /** It had another name when it was last looked at. */
   private isRenamed = false;
   /** Since when what a rule looks for is there, by rule. */
   readonly heldNs: SparseMap<string, bigint> = new SparseMap();
   /** When another collector last said that it sees what a rule looks for, by rule. */
   private readonly seenElsewhereNs = new SparseMap<string, bigint>();
-  /** By rule, the newest first; also what was seen while the run was called otherwise. */
+  /** By rule, the newest first; also those from when the run had another name. */
   private readonly firings = new SparseMap<string, Firing[]>();
   private readonly room: RoomNow | undefined;
   private waiting: Waiting | null;
-  /** Made when it is needed: most runs are never more than what was heard of them. */
+  /** Made when it is needed: for most runs `Waiting.heard` becomes the track. */
   private track: RunTrack | null = null;
 
   /** `room` says how much is remembered now; without it that is as much as may be. */
@@ -230,12 +230,12 @@ export class RunWatch {
     this.seenPosition = stored;
   }
 
-  /** It told something that the table may not have had yet when it was asked. */
+  /** Whether something was heard that the table may not have had yet when it was asked. */
   get hasNews(): boolean {
     return this.toldPosition > this.seenPosition;
   }
 
-  /** The groups that were heard of it, unless these are many: then some of them. */
+  /** The groups it was heard by; only some of them if they are many. */
   get groupsHeard(): Iterable<string> {
     return this.heardFrom.keys();
   }
@@ -278,7 +278,7 @@ export class RunWatch {
     if (this.waiting !== null) give(this.ownTrack);
   }
 
-  /** The store knows no more; from now on it remembers by itself. */
+  /** The stored past is read; what arrived meanwhile is added to it. */
   settle(nowNs: ServerNs): void {
     const { waiting } = this;
     if (waiting === null) return;
@@ -290,7 +290,7 @@ export class RunWatch {
     this.remember(track, waiting);
   }
 
-  /** It began while it was watched: what was heard is all there is. */
+  /** The run began while it was watched: what was heard is all of it. */
   settleWhole(): void {
     const { waiting } = this;
     if (waiting !== null) this.remember(waiting.heard, waiting);

@@ -1,5 +1,5 @@
-// What rules have seen of runs before: here, whether or not the store has it yet, or at another collector. People are told
-// of a firing once it is durable, and the run may be forgotten and come back before the store has taken it.
+// What rules have seen in runs before, at this collector or another one. People hear of a firing as soon as it is durable,
+// and a run may be forgotten and come back before the store has the row, so rows that are not stored yet count too.
 
 import type { RunId, Workspace } from "#model/names.ts";
 import { readFirings, readOpenFirings } from "#store/reader/firings.ts";
@@ -8,14 +8,14 @@ import { type Firing, type FiringRow, fromFiringRow } from "./firing.ts";
 
 export interface SeenFirings {
   readonly store: Store;
-  /** The store may not have them yet; in the order in which they were applied. */
+  /** Rows that the store may not have yet, in the order in which they were applied. */
   unstored(): readonly FiringRow[];
 }
 
 /** Of one run. */
 const firingsMax = 1000;
 
-/** The latest word on each, which comes last where there are several. */
+/** Of a firing with several rows the latest comes last. */
 export async function readSeenFirings(
   { store, unstored }: SeenFirings,
   workspace: Workspace,

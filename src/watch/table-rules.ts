@@ -19,11 +19,11 @@ export interface TableSight {
   readonly updatedNs: ServerNs;
   /** Names of rules that are about this run. */
   readonly about: ReadonlySet<string>;
-  /** By rule: what it waits for is there. */
+  /** By rule, if its condition holds. */
   readonly signals: ReadonlyMap<string, Signal>;
 }
 
-/** A rule, which runs it is about and in which what it waits for is there; null where it does not say. */
+/** A rule with its tests: whether a run is one of its runs, and whether its condition holds. Null: no such test. */
 interface Tested {
   readonly rule: Rule;
   readonly isAbout: ((place: number) => boolean) | null;
@@ -95,7 +95,7 @@ function toSignal(rule: Rule, row: RunRow, nowNs: ServerNs): Signal {
       return said(error === "" ? "The run failed." : `The run failed: ${toBrief(error)}`);
     }
     case "lost":
-      return said("Nothing is heard of the run any more, and no end was told.");
+      return said("Nothing is heard of the run any more, and it reported no end.");
     case "finished":
       return said("The run completed.");
     default:
@@ -103,7 +103,7 @@ function toSignal(rule: Rule, row: RunRow, nowNs: ServerNs): Signal {
   }
 }
 
-/** Enough to know an error by. It goes into every message, and a client may have sent megabytes. */
+/** Enough to recognise an error. It goes into every message, and a client may have sent megabytes. */
 const errorCharsMax = 300;
 
 function toBrief(text: string): string {

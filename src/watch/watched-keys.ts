@@ -18,7 +18,7 @@ export function watchedKeys(rules: readonly Rule[]): string {
   return `(?i)${patternsOf(rules).join("|")}`;
 }
 
-/** The same without leading and trailing wildcards, which take most of a test's time. */
+/** The same pattern without leading and trailing wildcards, which take most of the time of a test. */
 function toShort(pattern: string): string {
   const behind = pattern.startsWith("^.*") ? pattern.slice(3) : pattern;
   return behind.endsWith(".*$") ? behind.slice(0, -3) : behind;

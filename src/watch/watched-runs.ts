@@ -1,6 +1,6 @@
-// The runs that rules look at here, by name and by the groups that were heard of them. A Cirron run may get another name
-// while it goes on, since a late span says what its process is called: what was heard of it then continues under the new
-// name and is not read from the store again.
+// The runs that rules look at here, by name and by the groups that were heard. A Cirron run may get another name while it
+// goes on, when a late span names its process: what was heard of it continues under the new name and is not read from the
+// store again.
 
 import type { ServerNs } from "#base/clock.ts";
 import type { TrackRoom } from "#judge/track.ts";
@@ -12,7 +12,7 @@ import { RunWatch } from "./run-watch.ts";
 const runsMax = 10_000;
 /** While memory is short, those that are over are forgotten beyond this. */
 const runsTight = runsMax / 2;
-/** Every new run beyond that looks for one to forget, so it may not look through all of them. */
+/** Each new run beyond that makes room by looking at this many, not at all of them. */
 const forgettableMax = 16;
 /** Runs that one tick looks at: so many or this part of them; the others wait for the next one. */
 const looksMin = 200;
@@ -38,7 +38,7 @@ export class WatchedRuns {
     this.isTight = isTight;
   }
 
-  /** The runs to look at now, those first that waited longest. */
+  /** The runs to look at now, the one that waited longest first. */
   dueAt(nowNs: ServerNs): RunWatch[] {
     const hasRested = (run: RunWatch): boolean => {
       const restNs = lookAgainAfter(nowNs - run.sink.heardNs, run.heldNs.size > 0);
@@ -47,7 +47,7 @@ export class WatchedRuns {
     const due = [...this.byName.values()]
       .filter((run) => run.isDue || ((run.isOpen || run.heldNs.size > 0) && hasRested(run)))
       .sort((a, b) => a.lookedNs - b.lookedNs);
-    // What was never looked at keeps all that comes until it is, and the engine takes as long for one run as for hundreds.
+    // A run keeps everything that arrives until its first look, and the engine takes as long for one run as for hundreds.
     const fresh = due.filter((run) => run.lookedNs === 0).length;
     return due.slice(0, Math.max(looksMin, this.byName.size * looksPart, Math.min(askedMax, fresh)));
   }
@@ -110,7 +110,7 @@ export class WatchedRuns {
     for (const group of run.groupsHeard) if (this.byGroup.get(group) === run) this.byGroup.delete(group);
   }
 
-  /** Of the oldest few, those that are over. The others have their turn again when all have had one. */
+  /** Forgets those of the oldest few that are over. The others go to the end of the line. */
   private forgetOver(): void {
     for (const [name, run] of this.byName.entries().take(forgettableMax)) {
       if (!run.isOpen && !run.isDue) this.forget(run);
@@ -121,7 +121,7 @@ export class WatchedRuns {
     }
   }
 
-  /** Of the oldest few, one that has nothing to be looked at; where all have, runs may be twice as many. */
+  /** Forgets one of the oldest few that has nothing to look at. If all of them have, up to twice as many runs are kept. */
   private forgetOldest(): void {
     let looked = 0;
     for (const run of this.byName.values()) {

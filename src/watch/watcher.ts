@@ -1,6 +1,6 @@
-// Rules over the runs that go on. What comes is remembered as it comes (`feed`); about once a second the runs of which
-// something came are looked at, and those that are silent a little less often. What a rule sees becomes a firing, which
-// is durable before anything is done about it: so a restart or a replay neither forgets one nor fires it again.
+// Rules over live runs. What arrives is remembered at once (`feed`); about once a second the runs that received something
+// are looked at, and silent ones a little less often. What a rule sees becomes a firing, which is durable before anything is
+// done about it, so that a restart or a replay neither forgets nor repeats one.
 
 import type { ServerNs } from "#base/clock.ts";
 import { Turn } from "#base/turns.ts";
@@ -38,7 +38,7 @@ export class Watcher {
   private timer: NodeJS.Timeout | undefined;
   private turn: Promise<void> = Promise.resolve();
   private readonly acting = new Set<Promise<void>>();
-  /** What others saw, by run and rule, that has not had its turn. */
+  /** By run and rule: what other collectors saw and what still waits for its turn. */
   private readonly waitingSights = new Set<string>();
   private isClosed = false;
 
@@ -77,9 +77,9 @@ export class Watcher {
     for (const run of this.runs.values()) run.rulesChanged();
   }
 
-  /** Resolves what was seen by rules that are gone: nobody looks any more whether it is over. */
+  /** Resolves the open firings of rules that are gone, because nothing checks any more whether they are over. */
   resolveGone(workspace: Workspace): Promise<void> {
-    return this.inTurn("What rules saw that are gone could not be resolved.", async () => {
+    return this.inTurn("The firings of removed rules could not be resolved.", async () => {
       const { firings, isOurs } = this.ports;
       const rules = this.ports.book.of(workspace).map(({ rule }) => rule.name);
       for (const firing of await readOthersOpen(firings, workspace, rules)) {
@@ -91,7 +91,7 @@ export class Watcher {
     });
   }
 
-  /** What was applied. It must be quick: every record comes by here. */
+  /** Takes an applied batch. This must be quick: every record passes here. */
   hear(workspace: Workspace, { position, parts }: Batch): void {
     const receivedNs = this.ports.nowNs();
     feedParts(parts, {
@@ -119,7 +119,7 @@ export class Watcher {
 
   /** Looks at what is due; one look at a time. */
   tick(): Promise<void> {
-    return this.inTurn("Rules could not be looked at; it is tried again soon.", () => this.look());
+    return this.inTurn("Runs could not be checked against the rules; this is tried again soon.", () => this.look());
   }
 
   /** Looks at what the store says now. */
@@ -128,13 +128,13 @@ export class Watcher {
     return this.tick();
   }
 
-  /** Another collector saw something of a run of ours. It says so again as long as it lasts. */
+  /** Another collector saw something in a run of ours. It says so again for as long as that lasts. */
   hearSight(seen: ForeignSight): void {
     const name = JSON.stringify([seen.workspace, seen.runId, seen.rule]);
     if (this.waitingSights.has(name)) return;
     this.waitingSights.add(name);
-    // What is seen here at the same time must not fire as well.
-    void this.inTurn("What another collector saw of a run could not be looked at.", () => {
+    // In turn, so that it does not fire twice if it is seen here at the same time.
+    void this.inTurn("What another collector saw in a run could not be checked.", () => {
       this.waitingSights.delete(name);
       return this.lookAtSight(seen);
     });
@@ -216,7 +216,7 @@ export class Watcher {
     }
   }
 
-  /** What a look is based on. The table is asked only from time to time, or when the runs' own sights are gone. */
+  /** The sight of each run that a look is based on. The table is asked only from time to time, or if there is no sight. */
   private async seeAgain(
     workspace: Workspace,
     runs: readonly RunWatch[],
@@ -225,7 +225,7 @@ export class Watcher {
     stored: number,
   ): Promise<Map<RunWatch, TableSight | null>> {
     const sights = new Map(runs.map((run) => [run, run.sight]));
-    // Points change what such a rule is about or waits for, and other collectors' news is not heard here.
+    // Points may change which runs such a rule is about, and what other collectors hear is not heard here.
     const isCurious = this.ports.isShared || rules.some(({ rule }) => rule.filter !== "" || rule.kind === "threshold");
     const restOf = (run: RunWatch, { updatedNs }: TableSight): bigint => {
       const isBehind = rules.some(({ sinceNs }) => updatedNs < sinceNs);
@@ -351,7 +351,7 @@ export class Watcher {
     }
   }
 
-  /** What may have been there is gone. */
+  /** The rule's condition does not hold any more, if it did. */
   private async clear(run: RunWatch, rule: Rule, sight: TableSight): Promise<void> {
     run.heldNs.delete(rule.name);
     const [last] = run.firingsOf(rule.name);
