@@ -27,7 +27,7 @@ export interface ApiContext {
   readonly control: Control;
   readonly hub: Pick<LiveHub, "subscribe">;
   readonly rules: RuleBook;
-  /** Rules are watched; else they can only be tried. */
+  /** Whether rules are watched; otherwise they can only be tried. */
   readonly isWatching: boolean;
   liveStats(): Omit<LiveStats, "as_of">;
   /** After which time without an arrival the configuration has runs of a workspace deleted; null for never. */
@@ -36,7 +36,7 @@ export interface ApiContext {
   change(changes: readonly StateChange[], workspace: Workspace, author: string): Promise<void>;
   /** Resolves when faults that were found elsewhere are durable and can be read. */
   keepFaults(faults: readonly HistoryFault[], workspace: Workspace): Promise<void>;
-  /** Nothing that was accepted before is to be waited for. */
+  /** Whether the run was deleted a moment ago: then there is nothing accepted before to wait for. */
   wasJustDeleted(workspace: Workspace, id: RunId): boolean;
   /** Resolves when the runs are hidden; their rows and blobs are removed soon after. */
   deleteRuns(workspace: Workspace, runs: readonly FoundRun[], author: string): Promise<void>;
@@ -91,7 +91,7 @@ export function refuseRun(id: string): Refusal {
   });
 }
 
-/** Rows of a page where the question does not say. */
+/** Rows of a page if the question names no number. */
 export const limitDefault = 100;
 
 export function toBigInt(text: string | undefined): bigint | null {

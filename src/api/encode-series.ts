@@ -36,7 +36,7 @@ export function encodeSeries(
   return [Buffer.from(head), Buffer.from(rest, "latin1")];
 }
 
-/** Mostly all points are finite. */
+/** Mostly zeros, since most points are finite: JSON.stringify takes far longer. */
 function counts(values: readonly number[]): string {
   if (values.every((count) => count === 0))
     return `[${"0,".repeat(Math.max(0, values.length - 1))}${values.length === 0 ? "" : "0"}]`;
@@ -47,7 +47,7 @@ function floats(values: readonly (number | null)[]): string {
   return values.every(isPlain) ? JSON.stringify(values) : `[${values.map(formatFloat).join(",")}]`;
 }
 
-/** What JSON.stringify writes as it is: it would write -0 as 0. */
+/** Whether JSON.stringify writes the value as it is; -0 it would write as 0. */
 function isPlain(value: number | null): boolean {
   return value === null || (value - value === 0 && (value !== 0 || 1 / value > 0));
 }

@@ -61,9 +61,7 @@ export type Handler<N extends RouteName> = (
 /** Of the routes that this room answers; the server answers the others itself. */
 export type Handlers = { readonly [N in RouteName]?: Handler<N> };
 
-// Answers that hold floats as a client sent them.
-
-/** Our own text of an answer: JSON.stringify would write a negative zero without its sign. */
+/** For answers with floats that a client sent: JSON.stringify would write a negative zero without its sign. */
 export async function toExactJson<A extends object>(answer: A): Promise<JsonBody> {
   return new JsonBody(await inTurns(formatInSteps(answer, (part) => formatJson(part as JsonValue, "strict"))));
 }

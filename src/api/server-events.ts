@@ -3,7 +3,7 @@
 import { parsePositions } from "#model/positions.ts";
 import { type LiveEvent, liveEvents } from "./contract/live.ts";
 
-/** Whether a stream that has come to `told` has told all that was there at `end`. A collector that has gone tells no more. */
+/** Whether a stream that has got to `told` has covered everything up to `end`. A collector that is gone sends no more. */
 export function isToldUpTo(told: string, end: string): boolean {
   const known = parsePositions(told);
   return [...parsePositions(end)].every(([collector, position]) => (known.get(collector) ?? position) >= position);

@@ -68,7 +68,7 @@ async function* exportRecords(parts: ExportParts, portion: Portion): AsyncGenera
     return toLine(records, portion[place]?.run.runId ?? "", batches[place]?.get(formatJournalPlace(first[0])));
   };
   const toHeads = (last: number): string[] =>
-    portion.slice(place + 1, last + 1).flatMap(({ run: { runId } }) => toHead(runId, edits.get(runId)));
+    portion.slice(place + 1, last + 1).map(({ run: { runId } }) => toHead(runId, edits.get(runId)));
   for await (const record of inRecords(readPortion(store, portion))) {
     const { isBatched } = protocolNamed(record[0].protocol).records;
     const now = places.get(record[0].group_key) ?? place;
@@ -95,7 +95,7 @@ async function* exportBeside(parts: ExportParts, portion: Portion): AsyncGenerat
     if (has("faults")) yield* exportFaults(parts, run, own);
     if (!has("commands")) continue;
     for (const step of await reader.readCommandSteps(store, workspace, ownRunsOf(run)))
-      yield* formatHead("command", { run: run.runId, step });
+      yield formatHead("command", { run: run.runId, step });
   }
 }
 
@@ -106,7 +106,7 @@ async function* exportFaults(
 ): AsyncGenerator<string> {
   for await (const row of reader.streamKeptFaults(store, groups, faultBytesMax)) {
     const { group_key, ...fault } = row;
-    yield* formatHead("fault", { run, fault: { ...fault, group: withoutWorkspace(group_key) } });
+    yield formatHead("fault", { run, fault: { ...fault, group: withoutWorkspace(group_key) } });
   }
 }
 
@@ -127,7 +127,7 @@ async function readEditsOf({ store, workspace }: ExportParts, portion: Portion):
   return new Map(edits.map((edit) => [edit.runId, edit]));
 }
 
-function toHead(run: string, edit: EditFact | undefined): string[] {
+function toHead(run: string, edit: EditFact | undefined): string {
   if (edit === undefined) return formatHead("run", { run, edit: null });
   const { name, notes, tags, archived } = edit;
   const edited = {
@@ -186,9 +186,9 @@ async function* exportFiles(parts: ExportParts, run: FoundRun, groups: readonly 
     const hash = createHash("sha256");
     for await (const chunk of inChunks(blobs.read(file.object_key), fileChunkBytes)) {
       hash.update(chunk);
-      yield* formatHead("file", { ...head, base64: chunk.toString("base64") });
+      yield formatHead("file", { ...head, base64: chunk.toString("base64") });
     }
-    yield* formatHead("file", { ...head, sha256: hash.digest("hex") });
+    yield formatHead("file", { ...head, sha256: hash.digest("hex") });
   }
 }
 
@@ -206,8 +206,8 @@ async function* inChunks(source: AsyncIterable<Uint8Array>, bytesMax: number): A
   if (bytes > 0) yield Buffer.concat(held);
 }
 
-function formatHead(kind: string, members: object): string[] {
-  return [`${JSON.stringify({ tributary: 1, kind, ...members })}\n`];
+function formatHead(kind: string, members: object): string {
+  return `${JSON.stringify({ tributary: 1, kind, ...members })}\n`;
 }
 
 function* formatLine({ kind, head, record }: ExportLine, member: "record" | "text" | "base64"): Generator<string> {

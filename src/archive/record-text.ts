@@ -17,7 +17,7 @@ export function groupRows<R extends RecordRow>(rows: readonly R[]): [R, ...R[]][
   return records;
 }
 
-/** The same of rows that come one by one. */
+/** The same for rows that come one by one. */
 export async function* inRecords(rows: AsyncIterable<RecordRow>): AsyncGenerator<[RecordRow, ...RecordRow[]]> {
   let record: [RecordRow, ...RecordRow[]] | null = null;
   for await (const row of rows) {

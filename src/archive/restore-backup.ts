@@ -1,6 +1,6 @@
-// An archive of `backup.ts` back into an empty data folder. Everything is unpacked and its checksums compared before
-// anything is filled. What is unpacked lies in the folder itself, since a volume has no room beside it, and goes last: while
-// it is there, the folder has half of the data. After a failure nothing is left.
+// Restores an archive of `backup.ts` into an empty data folder. Everything is unpacked and its checksums compared before
+// anything is filled. The unpacked files lie in the folder itself, since a volume has no room beside it, and are removed
+// last: as long as they are there, the folder is half restored. After a failure nothing is left.
 
 import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -48,13 +48,13 @@ export async function restoreBackup(archive: string, dataDir: string): Promise<R
     const rows = manifest.tables.reduce((sum, table) => sum + (table.rows ?? 0), 0);
     return { tables: manifest.tables.length, rows, blobs: manifest.blobs.length };
   } catch (cause) {
-    // Half of the data must not be taken for all of it. Why it is half is more than that it cannot be removed.
+    // Half of the data must not be taken for all of it. If it cannot be removed, the first failure still says more.
     await clear(dataDir, wasThere).catch(() => undefined);
     throw cause;
   }
 }
 
-/** False when there is no such folder yet. Anything else at its place is somebody's, and stays. */
+/** Whether the folder exists, empty; throws when there is anything else in its place. */
 async function isEmptyFolder(dataDir: string): Promise<boolean> {
   const names = await readdir(dataDir).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") return null;
@@ -64,13 +64,13 @@ async function isEmptyFolder(dataDir: string): Promise<boolean> {
   return names !== null;
 }
 
-/** A folder that was there may be a volume or a link, which cannot be made again. */
+/** A folder that was there before stays: it may be a volume or a link. */
 async function clear(dataDir: string, wasThere: boolean): Promise<void> {
   if (!wasThere) return rm(dataDir, { recursive: true, force: true });
   for (const name of (await readdir(dataDir)).filter(isOurs)) await rm(join(dataDir, name), { recursive: true });
 }
 
-/** A new volume has a folder of its file system's. */
+/** A new volume has a folder of its file system in it. */
 function isOurs(name: string): boolean {
   return name !== "lost+found";
 }

@@ -1,9 +1,9 @@
-// Whether a folder has only half of a backup, since whoever restored it was stopped.
+// Whether a folder has only half of a backup, because restoring it was cut off.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where an archive is unpacked, in the folder that it is restored into; the last to go. */
+/** The folder, inside the data folder, that an archive is unpacked into. It is removed last. */
 export const unpackedName = ".restoring";
 
 export function isHalfRestored(dataDir: string): boolean {

@@ -1,4 +1,4 @@
-// Bytes that lie in the blob store: files of runs, tensors of snapshots, and values out of these.
+// Bytes in the blob store: files of runs, tensors of snapshots, and values of tensors.
 
 import { started } from "#base/started.ts";
 import { BlobOutage } from "#store/blobs/blob-store.ts";
@@ -38,7 +38,7 @@ async function openBlob(
   });
 }
 
-/** A file may be moved to its run between being found and being read: then it is looked for once more. */
+/** A file may be moved to its run after it was found and before it is read: then it is looked for once more. */
 async function whereverItIs<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

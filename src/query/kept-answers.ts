@@ -60,7 +60,7 @@ function toKey({ sql, params = {} }: Query, { signal, ...options }: ReadOptions)
   return JSON.stringify([sql, params, options], (_, value) => (typeof value === "bigint" ? `${value}n` : value));
 }
 
-/** What changes without a write: the engine's own tables, and time. Views hide the tables that they read. */
+/** Answers that may change without a write: about the engine's own tables, the time, and views, whose tables do not show. */
 const changing = /\bsystem\.|\bnow(?:64)?\(|_sql\./;
 
 /** The tables that a question names; none when its answer may change by itself. */

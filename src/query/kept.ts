@@ -19,7 +19,7 @@ export class Kept {
     this.bytesMax = bytesMax;
   }
 
-  /** A part of it that one kind of thing is kept in. */
+  /** The part of the cache for one kind of entry. */
   shelf<T>(name: string): KeptShelf<T> {
     return {
       get: (key) => this.get(`${name}\n${key}`) as T | undefined,
@@ -55,7 +55,7 @@ export class Kept {
 
 export interface KeptShelf<T> {
   get(key: string): T | undefined;
-  /** The last that was set stays, however large it is. `onGone` is called when there is no more room for it. */
+  /** The entry set last stays, however large it is. `onGone` is called when an entry has to make room. */
   set(key: string, value: T, bytes: number, onGone?: () => void): void;
   delete(key: string): void;
 }

@@ -53,8 +53,8 @@ function withCut<T extends { readonly value_bytes: number }>({ value_bytes, ...r
 }
 
 /**
- * A page of the files that the run named, by their times; what is stored under one of its names; and, with the last page,
- * what is stored and was never named.
+ * A page of the files that the run named, by time; the files stored under one of its names; and, with the last page, the
+ * stored files that it never named.
  */
 export async function listArtifacts(
   { store }: Sources,

@@ -48,9 +48,7 @@ export async function writeSqlParquet(
 ): Promise<AsyncIterable<Uint8Array> | SqlMistake> {
   const verdict = checkUserSql(store, sql);
   if (!verdict.ok) return toMistake(verdict.refusal);
-  return orMistake(async () => {
-    return started(streamUserSql(store, verdict.sql, "Parquet", patience));
-  });
+  return orMistake(() => started(streamUserSql(store, verdict.sql, "Parquet", patience)));
 }
 
 /** What the person can mend; not an engine that is away, nor a question that was cancelled. */

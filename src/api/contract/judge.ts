@@ -1,4 +1,4 @@
-// What is wrong with a run or bounds it, in words.
+// What is wrong with a run or limits its speed, in words.
 
 import type { Static } from "typebox";
 import { confidences, findingCodes, findingViews, type RunMoment, severities } from "#judge/finding.ts";

@@ -13,8 +13,8 @@ import { toSummary } from "./runs.ts";
 export const compareRoute: Route<"compare"> = async (context, { query, caller, signal, asOf }) => {
   const { sources } = context;
   const { workspace } = caller;
-  const hastens = query.part?.length === 1 && query.part[0] === "metrics";
-  const named = { workspace, ids: query.run, hastens };
+  const skipsTable = query.part?.length === 1 && query.part[0] === "metrics";
+  const named = { workspace, ids: query.run, skipsTable };
   const { runs, missing } = await compared.findCompared(sources, named, context.head());
   if (runs.length === 0) throw unknownRuns(missing);
   const groups = runs.flatMap((run) => run.groups);

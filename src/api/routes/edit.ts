@@ -10,7 +10,7 @@ import { type RunFacts, readFactsOfRuns } from "#query/runs/run-detail.ts";
 import { answerRun } from "./run.ts";
 import { readFilter } from "./runs.ts";
 
-/** An edit is stored as a whole, so two that overlap would take back what the other one changed. */
+/** An edit is stored as a whole, so of two that overlap the second would undo the first. */
 const edits = new OneByOne();
 
 export const patchRunRoute: Route<"patchRun"> = ofRun(async (context, question) => {

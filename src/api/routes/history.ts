@@ -1,5 +1,5 @@
-// POST /runs/<id>/history: what an export tells of a run beside its records. Nothing is done again because of it: a
-// fault is kept as it was, and a command that was still open when it was exported has expired here.
+// POST /runs/<id>/history: the faults and commands that an export has of a run besides its records. Nothing is done again: a
+// fault is kept as it was, and a command that was still open at the export has expired here.
 
 import { ofRun, type Route } from "#api/context.ts";
 import type { HistoryStep } from "#api/contract/history.ts";

@@ -1,4 +1,4 @@
-// Joining and parting runs: people say that what was recorded apart is one run, and can take it back. Only that is
+// Joining and parting runs: people say that separate recordings are one run, and can take it back. Only this statement is
 // stored; no record is touched.
 
 import { ofRun, type Route, resolveRun } from "#api/context.ts";

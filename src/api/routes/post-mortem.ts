@@ -1,4 +1,4 @@
-// GET /runs/<id>/post-mortem: why a run died, and what it left.
+// GET /runs/<id>/post-mortem and …/verdicts: why a run died, and what is wrong with a run or limits its speed.
 
 import { ofRun, type Route } from "#api/context.ts";
 import { toRunPlace, type Verdict } from "#api/contract/judge.ts";
@@ -14,8 +14,6 @@ export const postMortemRoute: Route<"postMortem"> = ofRun(async (context, { asOf
   if (found === null) throw new Refusal("run_not_found", `The run ${run.runId} was deleted.`);
   return toExactJson<PostMortem>({ ...found, as_of: asOf });
 });
-
-// GET /runs/<id>/verdicts: what is wrong with a run or bounds it, in words.
 
 export const verdictsRoute: Route<"verdicts"> = ofRun(async (context, { asOf, run, caller }) => {
   const findings = await judgeStoredRun(context.sources, caller.workspace, run);

@@ -111,7 +111,7 @@ function toLaunch(launch: RunRow["launch"]): RunSummary["launch"] {
   return { id: launch.id, attempt: Number(launch.attempt ?? 0), index };
 }
 
-/** By field; a field this run does not have is left out. */
+/** By field; fields that the run does not have are left out. */
 export function toCells(cells: readonly TableCell[]): Record<string, Cell> {
   return Object.fromEntries(
     cells.flatMap((cell) => (cell.values.length === 0 ? [] : [[cell.field.text, toCell(cell)]])),

@@ -12,7 +12,7 @@ export const viewsRoute: Route<"views"> = async (context, { query, caller }) => 
   return { views: await readViews(context.sources.store, caller.workspace, ownerOf(caller), query.page ?? null) };
 };
 
-/** A name belongs to one view: saving it as shared replaces a private one, and the other way round. */
+/** A name belongs to one view: saving a shared one replaces a private one of that name, and vice versa. */
 export const saveViewRoute: Route<"saveView"> = async (context, { params, body, caller }) => {
   const before = await findViews(context, caller, params);
   if (body.shared || before.some(({ shared }) => shared)) refuseReader(caller);

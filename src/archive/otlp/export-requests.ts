@@ -35,7 +35,7 @@ export function createBuilders(): Builders {
   return { traces: new RequestBuilder(), metrics: new RequestBuilder(), logs: new RequestBuilder() };
 }
 
-/** Requests that are full; what is left waits in the builders. */
+/** Yields requests that are full; the rest waits in the builders. */
 export async function* toRequests(
   converterOf: (groupKey: string) => OtlpConverter,
   rows: Parameters<typeof inRecords>[0],

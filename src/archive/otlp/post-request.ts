@@ -147,7 +147,7 @@ function isRedirect({ status }: Response): boolean {
   return status >= 300 && status < 400;
 }
 
-/** As much as came; an answer that breaks off was one all the same. */
+/** The beginning of an answer, or as much of it as came. */
 async function readStart({ body }: Response): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -176,7 +176,7 @@ function toPartialSuccess(signal: Signal, { media, bytes }: Taken): PartialSucce
   );
 }
 
-/** What of an answer people can read. */
+/** The part of an answer that people can read. */
 function toPlain(text: string): string {
   return text
     .replaceAll(/[^\x20-\x7e]+/g, " ")

@@ -1,5 +1,5 @@
-// The first step at which two series differ beyond noise. The noise of the reference is taken from itself: how far
-// it moves from point to point, as the median of those moves, so that a single spike does not count as noise.
+// The first step at which two series differ beyond noise. Noise is the median distance between neighbouring points of the
+// reference, so that a single spike does not count as noise.
 
 export interface SteppedPoint {
   readonly x: number;
@@ -13,7 +13,7 @@ export interface Divergence {
 }
 
 const noiseFactor = 6;
-/** So many points in a row must lie outside, or the last ones must. */
+/** So many points in a row must lie outside, or all up to the end. */
 const persistence = 3;
 
 export function shareStep(reference: readonly SteppedPoint[], other: readonly SteppedPoint[]): boolean {

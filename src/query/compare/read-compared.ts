@@ -17,12 +17,12 @@ export interface ComparedRun {
 }
 
 /**
- * The runs in the order in which they were named, each once, and the ids that mean none. `hastens` keeps who waits for
- * the first picture from waiting for the table of all runs; what is asked after it reads that table, for the next time.
+ * The runs in the order in which they were named, each once, and the ids that mean none. With `skipsTable` only these runs
+ * are read, unless the table of all runs is there already: the first picture need not wait for that table.
  */
 export async function findCompared(
   { runs: table, store }: Pick<Sources, "runs" | "store">,
-  { workspace, ids, hastens }: { workspace: string; ids: readonly string[]; hastens: boolean },
+  { workspace, ids, skipsTable }: { workspace: string; ids: readonly string[]; skipsTable: boolean },
   context: HeadContext,
 ): Promise<{ runs: readonly ComparedRun[]; missing: string[] }> {
   const groupsOf = await findGroups({ store }, workspace, [...new Set(ids)]);
@@ -37,7 +37,7 @@ export async function findCompared(
     return [...found.values()];
   };
   const groupKeys = [...groupsOf.values()].flat().map(({ groupKey }) => groupKey);
-  const runs = hastens
+  const runs = skipsTable
     ? await table.askSome(workspace, groupKeys, [], context, toCompared)
     : await table.ask(workspace, [], context, toCompared);
   const known = new Set(runs.map(({ row }) => row.runId));

@@ -78,7 +78,7 @@ function toError(type: string, message: string, end: string): DeathEvidence["err
   return { type, message, traceback: typeof traceback === "string" ? traceback : "" };
 }
 
-/** As `tributary run` writes it; what is not there is left out. */
+/** As `tributary run` writes it; missing fields are empty. */
 function toReport(payload: string): WorkerReport {
   const { rank, message, traceback, ts_ns } = JSON.parse(payload) as Record<string, unknown>;
   return {

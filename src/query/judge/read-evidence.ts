@@ -27,7 +27,7 @@ import { readSpanSummary } from "#store/reader/span-summary.ts";
 type Metric = Awaited<ReturnType<typeof readMetrics>>[number];
 
 const lossesMax = 4;
-/** As many points as a judgement needs; of a longer series their means. */
+/** As many points as a judgement needs; a longer series is reduced to means. */
 const pointsMax = 2000;
 const windowsUsual = 20;
 const everyFault = { codes: [], protocol: "", fromNs: null, toNs: null, after: null, limit: 0 };

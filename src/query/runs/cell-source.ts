@@ -1,4 +1,4 @@
-// The values of a param or a metric by group, as they are read, and what they come to for a run.
+// The values of a param or a metric as they are read, by group, and the value that a run has from them.
 
 import type { MetricCell, MetricCount, ParamCell, PointStat } from "#store/reader/cells.ts";
 import type { CellField } from "./column.ts";

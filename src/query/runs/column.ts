@@ -1,5 +1,5 @@
-// One param or metric of every run of a table, by the run's place: nine bytes a run. A plain number is itself; any other
-// value, and texts above all, is a number into a list of those that were met.
+// One param or metric of every run of a table, by the run's place: ten bytes a run. A plain number is stored as itself; any
+// other value, mostly text, as an index into a list of distinct values.
 
 import type { FieldRef } from "./field.ts";
 import type { FieldValue } from "./match.ts";

@@ -50,7 +50,7 @@ export type FieldRef =
 
 export type MetricField = Extract<FieldRef, { kind: "metric" }>;
 
-/** Common other words for the same thing. */
+/** Other common words for fields. */
 const synonyms: Readonly<Record<string, RunField>> = {
   started: "start",
   ended: "end",

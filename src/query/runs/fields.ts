@@ -8,7 +8,7 @@ import { quoteText, runFields } from "./field.ts";
 const times: ReadonlySet<string> = new Set(["start", "end", "updated"]);
 const numbers: ReadonlySet<string> = new Set(["duration", "workers", "attempt", "index", "faults", "gaps"]);
 
-/** Those that have a text in their names, of the run itself first. */
+/** Those whose names contain a text; the fields of the run itself come first. */
 export async function listFields({ store }: Sources, workspace: string, part: string): Promise<FieldInfo[]> {
   const rows = await readFields(store, workspace, part.replace(/^(params|metrics)\./, ""));
   const own = runFields

@@ -68,7 +68,7 @@ async function firstPage(
   return found === null ? null : { ...found.answer, total: found.total };
 }
 
-/** These fields of these runs; those that there are not are left out. */
+/** These fields of these runs; runs that do not exist are left out. */
 export async function readCells(
   { runs: tables }: Pick<Sources, "runs">,
   question: { readonly workspace: string; readonly runs: readonly string[]; readonly fields: readonly FieldRef[] },
@@ -91,7 +91,7 @@ function toPage(view: RunsView, question: RunsQuestion, nowNs: bigint): Uncounte
   const matching = view.places.filter(toTest(view, question, nowNs));
   const keyOf = toKeyReader(view, question);
   const descending = [...(group === null ? [] : [false]), ...question.sort.map((one) => one.descending)];
-  // The groups are told in the order of all runs, so all of them are put in order.
+  // The groups come in the order of all runs, so all runs are sorted.
   const first = new FirstOnes(group === null ? limit : Number.MAX_SAFE_INTEGER, descending);
   let left = 0;
   for (const place of matching) {
@@ -139,7 +139,7 @@ export function wordsOf(row: RunRow): string[] {
   return [row.name, row.runId, row.head.experiment, ...row.tags];
 }
 
-/** The group, the sorted fields, or without a wish the start, newest first, and the id. */
+/** The group, then the sorted fields or else the start, newest first, then the id. */
 function toKeyReader(view: RunsView, { group, sort }: RunsQuestion): (place: number) => SortKey {
   const fields = [...(group === null ? [] : [group]), ...sort.map(({ field }) => field)];
   const readers = fields.map((field) => view.readerOf(field));

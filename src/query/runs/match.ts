@@ -19,7 +19,7 @@ export interface FilterSource<R> {
   wordsOf(row: R): readonly string[];
 }
 
-/** A filter as a function. What does not hang on a row is worked out once: a table may have 100,000 of them. */
+/** A filter as a function. What does not depend on the row is worked out once: a table may have 100,000 rows. */
 export function toPredicate<R>(filter: Filter, source: FilterSource<R>, nowNs: bigint): (row: R) => boolean {
   switch (filter.kind) {
     case "and": {
@@ -53,7 +53,7 @@ export function groupText(values: readonly FieldValue[]): string {
   return values[0]?.text ?? "";
 }
 
-/** `!=` is tested as `=`, and turned round for all values at once. */
+/** `!=` is tested as `=`; the caller negates the result over all values. */
 function toTest(
   operator: Exclude<FilterOperator, "==">,
   wanted: string,
@@ -80,7 +80,7 @@ function toTest(
   }
 }
 
-/** A whole number that a double may not hold, when it is written as one: equal numbers may differ in their last digits. */
+/** An integer beyond what a double holds exactly: doubles that are equal may differ in their last digits. */
 function toExact(text: string, number: number | null): bigint | null {
   if (number === null || Math.abs(number) <= Number.MAX_SAFE_INTEGER || !/^-?\d{1,400}$/.test(text)) return null;
   return Number(text) === number ? BigInt(text) : null;

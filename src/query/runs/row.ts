@@ -1,4 +1,4 @@
-// A row of the table of runs: what the facts about one run come to, small enough to be kept for every run there is.
+// A row of the table of runs: a summary of the facts about one run, small enough to be kept for every run.
 
 import type { EditFact } from "#store/reader/heads.ts";
 import type { RunFacts } from "#store/reader/run-facts.ts";

@@ -55,7 +55,7 @@ export async function readRunDetail(sources: Sources, workspace: string, run: Fo
   };
 }
 
-/** How many params of a group were read where it has more. */
+/** How many params of a group were read, if it may have more. */
 function findCut(params: readonly ParamCell[]): number | null {
   if (params.length < paramsMax) return null;
   const isCut = [...Map.groupBy(params, ({ groupKey }) => groupKey).values()].some((own) => own.length >= paramsMax);

@@ -21,12 +21,12 @@ export interface RunSource extends CellSource {
   runFacts(workspace: string, groups: readonly string[] | null): Promise<RunFacts[]>;
   /** The runs that began last, with their groups. */
   newestRuns(workspace: string, archived: ArchivedRuns, limit: number): Promise<readonly NewestRun[]>;
-  /** Looks after the runs of a workspace from now on. */
+  /** Watches the runs of a workspace for changes from now on. */
   watch(workspace: string): RunWatch;
 }
 
 export interface RunWatch {
-  /** What has come since the last time, nothing the first time; null when it cannot be told. */
+  /** What has changed since the last call, nothing at the first; null if that is not known. */
   takeChanges(): Promise<Changes | null>;
 }
 
@@ -281,7 +281,7 @@ const attributes: Readonly<Partial<Record<RunField, readonly string[]>>> = {
   branch: sourceAttributes.git_branch,
 };
 
-/** The params that say the same as a field of the run, the first that is present counts. */
+/** The params that stand for a field of the run; the first that is present counts. */
 function resourceFieldsOf(field: FieldRef): ParamField[] {
   if (field.kind !== "run") return [];
   return (attributes[field.name] ?? []).map((name) => ({ kind: "param", name, text: `params.${name}` }));

@@ -4,8 +4,9 @@ import { hasTrait } from "#protocol/facts.ts";
 import { type FoundRun, ownRunsOf } from "./find-run.ts";
 
 /**
- * Of joined runs, every one with a worker who takes the command; while nobody does, it waits for workers of those that
- * have had any. `acceptingIn` gives the workers of a run that take commands now, `worker` the one that is meant.
+ * Of joined runs, each one with a worker that takes commands now. If there is none, the command waits for the workers of
+ * those runs that have had any. `acceptingIn` gives the workers of a run that take commands now; `worker` is the only one
+ * the command is for.
  */
 export function steeredRuns(
   found: Pick<FoundRun, "runId" | "groups">,

@@ -80,7 +80,7 @@ export function paramValues(cells: readonly ParamCell[]): readonly FieldValue[] 
   return [num !== null && text === formatNumber(num) ? new NumberValue(num) : { text, num }];
 }
 
-/** Of the points of a run's series, those of the field's phase, the one that the field asks for. */
+/** The first, last, least or greatest of a run's points in the field's phase. */
 export function pointValues(
   field: Pick<MetricField, "phase" | "stat">,
   cells: readonly MetricCell[],
@@ -125,7 +125,7 @@ export function countValues(
   return [new NumberValue(mine.reduce((sum, cell) => sum + cell[stat], 0))];
 }
 
-/** A number whose text is how the language writes it; most are never shown, so the text waits until it is asked for. */
+/** A number. Most are never shown, so its text is made only when asked for. */
 export class NumberValue implements FieldValue {
   readonly num: number;
 

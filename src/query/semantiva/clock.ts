@@ -18,8 +18,10 @@ const toleranceMinutes = 2;
 /** Time zones reach from −12:00 to +14:00. */
 const zoneMinutesMax = 14 * 60;
 
-/** A record cannot be written after it arrived, so times ahead of arrival always show a shift. Times behind show one
- * only when the records came as they were written: the lag stays the same, close to a whole quarter hour. */
+/**
+ * A record cannot be written after it arrived, so a time ahead of its arrival always shows a shift. A time behind it does so
+ * only if records came as they were written: then the lag stays the same, close to a whole number of quarter hours.
+ */
 export function noteClock(facts: ClockFacts): ClockNote | null {
   if (facts.last_ts_ns <= 0n) return null;
   const ahead = toMinutes(facts.most_ahead_ns);

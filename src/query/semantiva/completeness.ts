@@ -83,7 +83,7 @@ export function judgeLaunch(facts: LaunchFacts): LaunchCompleteness {
 
 function completenessOf(hasStart: boolean, hasEnd: boolean): CompletenessStatus {
   if (hasStart && hasEnd) return "complete";
-  // Nodes without either edge are as little a run as nothing at all.
+  // Nodes without a start or an end make no run.
   return hasStart || hasEnd ? "partial" : "invalid";
 }
 

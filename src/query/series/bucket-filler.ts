@@ -30,12 +30,12 @@ interface EvenParts {
   readonly width: number;
 }
 
-/** Any number of points below this can be added up. What is beyond is added up as this part of itself. */
+/** Any number of values up to this can be added up without overflow. Larger ones are scaled by `partOfLarge` first. */
 const addedMax = 2 ** 990;
 const partOfLarge = 2 ** -64;
 
 export class BucketFiller {
-  /** Those that a bucket's first or last point may be of. */
+  /** The shares that a bucket's first or last point may belong to. */
   private shares: Share[] = [];
   private readonly size: number;
   private readonly parts: EvenParts;
@@ -93,7 +93,7 @@ export class BucketFiller {
     this.take(this.numberOf(share), point, bucket);
   }
 
-  /** Lets go of the shares: of their points only those are held on to that are the first or last of a bucket. */
+  /** Lets go of the shares, keeping copies of the points that are the first or last of a bucket. */
   detach(): void {
     const refs: { readonly share: Share; readonly point: number }[] = [];
     for (let bucket = 0; bucket < this.size; bucket++) {
@@ -134,8 +134,8 @@ export class BucketFiller {
   }
 
   /**
-   * Points from the i-th on while they fall into one bucket, none before the one before it, with finite values. A million
-   * points go through here: nothing is called, and the bucket's numbers stay in variables. Returns where it ends.
+   * Takes points from the i-th on as long as they fall into one bucket, in ascending order and with finite values. A million
+   * points go through here, so nothing is called and the bucket's numbers stay in variables. Returns where it stopped.
    */
   private takeStretch(number: number, start: number, bucket: number): number {
     const { low, width } = this.parts;

@@ -1,4 +1,4 @@
-// Which points of a group and key belong to which series of a request, and where they stand on its axis.
+// Which points of a group and key belong to which series of a request, and their positions on its axis.
 
 import { firstPlace } from "#base/first-place.ts";
 import { pointFlags, rankWorker } from "#store/reader/points.ts";

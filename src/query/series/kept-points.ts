@@ -45,7 +45,7 @@ const pointsMaxUsual = 4_000_000;
 
 const requestsMax = 1000;
 
-/** A request may name hundreds of groups; what is kept of it is told apart by this. */
+/** A short key for a request, which may name hundreds of groups. */
 function digest(text: string): string {
   return createHash("sha256").update(text).digest("base64url");
 }

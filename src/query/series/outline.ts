@@ -1,5 +1,5 @@
-// What must be known of a series before its points can be put into buckets: how many there are and between which
-// positions they lie. It is added up share by share, so that it can be taken of points that are never all at hand.
+// What must be known of a series before its points can be put into buckets: how many there are, and their lowest and highest
+// position. It is added up share by share, so that the points need never be in memory all at once.
 
 import { pointAt, type Share } from "./choose.ts";
 

@@ -1,6 +1,5 @@
-// Series of several runs and keys. Their points are held while they are worked on, and mostly kept for the next
-// question; of a series that is too long for that, they go by in blocks twice: to see where it begins and ends, and to be
-// put into buckets.
+// Series of several runs and keys. Their points are held while they are worked on, and mostly kept for the next question. The
+// points of a series too long for that are read in blocks, twice: to find where it begins and ends, and to fill its buckets.
 
 import { compareText } from "#base/compare-text.ts";
 import { hasTrait } from "#protocol/facts.ts";
@@ -11,7 +10,7 @@ import type { PointRequest } from "#store/reader/points.ts";
 import type { RunGroup } from "#store/reader/run-names.ts";
 import { BucketFiller } from "./bucket-filler.ts";
 import { type Buckets, finishBuckets, toBuckets } from "./buckets.ts";
-import { type Chosen, choose, type Share } from "./choose.ts";
+import { type Chosen, choose, pointAt, type Share } from "./choose.ts";
 import { type KeptPoints, pointsId } from "./kept-points.ts";
 import { SeriesOutline } from "./outline.ts";
 import { copyPoints, type Points } from "./points.ts";
@@ -158,7 +157,7 @@ async function* streamSeries(
     yield { ...named, buckets: filler === null ? toBuckets(shares, request) : finishBuckets(filler, outline) };
 }
 
-/** What each block has of each series. */
+/** The part of each series in each block. */
 async function* chosenParts(
   cache: KeptPoints,
   request: SeriesRequest,
@@ -173,10 +172,7 @@ async function* chosenParts(
 
 /** The same points, without the block they came in. */
 function toOwnShare(share: Share): Share {
-  const refs = Array.from({ length: share.count }, (_, i) => ({
-    points: share.points,
-    point: share.at === null ? share.from + i : (share.at[i] as number),
-  }));
+  const refs = Array.from({ length: share.count }, (_, i) => ({ points: share.points, point: pointAt(share, i) }));
   const points = copyPoints(refs);
   return { points, places: share.places.of(points), count: share.count, at: null, from: 0 };
 }

@@ -1,4 +1,4 @@
-// What statistics say about a tensor with values that are not finite: how many those are, and numbers of the others.
+// Statistics of a tensor that has values which are not finite: how many those are, and statistics of the finite ones.
 
 import { isObject } from "#base/json/value.ts";
 import { nonfiniteWords } from "#model/nonfinite-words.ts";

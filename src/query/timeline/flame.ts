@@ -22,7 +22,7 @@ export interface FlameWindow {
   readonly lanes: ReadonlySet<number> | null;
 }
 
-/** More paths than these are not told apart: what else runs under a node counts as its own time. */
+/** Beyond this many paths no new node is made: a span then counts as time of the node above it. */
 const nodesMax = 20_000;
 
 export function toFlame(layout: TimelineLayout, window: FlameWindow): FlameNodes {

@@ -1,5 +1,5 @@
-// Which row of a lane is free at a time. Most lanes have a few rows, which are looked at one by one; of one in which
-// thousands of spans lie beside each other the earliest ends are kept as a tree, so that a span costs a dozen steps.
+// Finds the first row of a lane that is free at a time. Most lanes have few rows, which are looked at one by one. For a lane
+// with thousands of spans beside each other the earliest ends are kept as a tree, so that each span costs a dozen steps.
 
 const fewRows = 32;
 

@@ -18,7 +18,7 @@ const keptFlags = timelineFlags.node | timelineFlags.error;
 const pauseSpans = 65_536;
 const pauseIds = 8192;
 
-/** Room for a span in every column; the ids have their own. */
+/** What a span takes in all columns; the ids count apart. */
 const bytesPerSpan = 3 * 8 + 8 + 4 * 4 + 1 + 4;
 
 export class TimelineSpans {

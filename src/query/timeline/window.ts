@@ -42,7 +42,7 @@ class RowMerger {
   private readonly window: TimelineWindow;
   private readonly pixel: number;
   private row: TimelineRow = { lane: 0, depth: 0, from: 0, to: 0 };
-  // The merged box that is being gathered: a million spans go through here, so it has no object of its own.
+  // The merged box being gathered, in members rather than an object: a million spans go through here.
   private count = 0;
   private start = 0;
   private end = 0;

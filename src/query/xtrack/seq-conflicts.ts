@@ -1,6 +1,5 @@
-// Which events of a page share their sequence number with another one of the same incarnation. Both are kept, and which
-// belong to one incarnation is known only when reading, so the flag is not stored: it is found here, and only for runs
-// whose ranges say that there is such a pair.
+// Which events of a page share their sequence number with another event of the same incarnation. Both are kept. Incarnations
+// are known only when reading, so the flag is not stored but found here, and only for runs whose ranges show such a pair.
 
 import { type NumberedEvent, readNumbered } from "#store/reader/sequences.ts";
 import type { Store } from "#store/store.ts";
