@@ -15,7 +15,7 @@ function sizeOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? "");
 }
 
-/** A page of a list that is at hand; its cursor is a place in the list. */
+/** A page of a list in memory; its cursor is a position in the list. */
 export function pageOf<R>(all: readonly R[], cursor: string | undefined, limit: number = rowsMax): Page<R> {
   if (!/^\d{1,9}$/.test(cursor ?? "0")) throw new ToolMistake("cursor must be `next` of the answer before, unchanged.");
   const from = Number(cursor ?? "0");
@@ -30,7 +30,7 @@ export function pageOf<R>(all: readonly R[], cursor: string | undefined, limit: 
   return { rows, next: end < all.length ? String(end) : null };
 }
 
-/** A page of a list that the API pages itself: fewer rows are asked for again when they are too large. */
+/** A page of a list that the API pages itself. If the rows are too large, fewer are asked for. */
 export async function fitPage<R>(limit: number, ask: (limit: number) => Promise<Page<R>>): Promise<Page<R>> {
   let rows = limit;
   for (;;) {

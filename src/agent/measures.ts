@@ -53,7 +53,7 @@ export function count(number: number, noun: string): string {
 
 const lossLike = /loss|nll|ppl|perplexity|acc|reward/i;
 
-/** What a training is judged by comes first, what is measured of the machine last. */
+/** Metrics that a training is judged by come first, those of the machine last. */
 export function byInterest<M extends { readonly key: string; readonly source?: string }>(metrics: readonly M[]): M[] {
   const rank = ({ key, source }: M) => (source === "system" ? 2 : lossLike.test(key) ? 0 : 1);
   return metrics.toSorted((a, b) => rank(a) - rank(b));

@@ -8,7 +8,7 @@ import { rowsMax } from "./bound.ts";
 import { ToolMistake } from "./mistake.ts";
 
 export interface ToolAnswer {
-  /** One line for whoever reads only that. */
+  /** One line, for clients that show only the text. */
   readonly text: string;
   readonly data: Readonly<Record<string, unknown>>;
 }

@@ -1,4 +1,4 @@
-// Whether a failure means that the server is away, maybe only to be restarted, and so may be waited for.
+// Whether a failure means that the server is away, perhaps only for a restart, so that it is worth waiting for.
 
 import { ApiError } from "./client.ts";
 import { Exit, exitCodes } from "./exit.ts";

@@ -21,7 +21,7 @@ export interface Finding {
 
 const answerMs = 5000;
 
-/** Nothing for what is not set: the embedded engine and the folder of blobs are on this machine. */
+/** Services that are not set are not checked: the embedded engine and the folder of blobs are on this machine. */
 export async function checkServices(config: Config): Promise<Finding[]> {
   return Promise.all([
     ...listOf(config.storeUrl).map((url) => checkStore(config, url)),
@@ -34,7 +34,7 @@ function listOf(urls: string): string[] {
   return urls === "" ? [] : urls.split(",").map((url) => url.trim());
 }
 
-/** Each server of a cluster by itself: a collector is content with one of them. */
+/** Each server of a cluster by itself, although one of them is enough for a collector. */
 async function checkStore(config: Config, url: string): Promise<Finding> {
   const what = "Store";
   const store = await createStore(toStoreAddress({ ...config, storeUrl: url }, () => undefined));
@@ -61,7 +61,7 @@ async function checkBus(config: Config, url: string): Promise<Finding> {
   return { what, ok: problem === "", detail: problem === "" ? `${url} lets us in` : `${url}: ${problem}`, hint };
 }
 
-/** Puts a small file there and takes it away: a missing bucket would also look like one without files. */
+/** Writes a small file and deletes it: a missing bucket would otherwise look like one without files. */
 async function checkBucket(config: Config): Promise<Finding> {
   const what = "Bucket";
   // Not the data folder: a check must not create one.

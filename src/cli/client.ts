@@ -1,4 +1,4 @@
-// Calls the API by route name, typed by the contract that the server is made from.
+// Calls the API by route name, with the types of the contract that the server implements.
 
 import type { ErrorAnswer } from "#api/contract/error.ts";
 import { paths, type RouteName } from "#api/contract/paths.ts";
@@ -127,9 +127,9 @@ export function toPath(name: RouteName, { params, query }: AnyCall): string {
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** A dot segment, encoded or not, would lead to another route. */
+/** A segment of dots, encoded or not, would lead to another route. */
 function encodeSegment(text: string): string {
   if (!/^\.{1,2}$/.test(text)) return encodeURIComponent(text);
-  const message = `${JSON.stringify(text)} can be no part of a name.`;
+  const message = `${JSON.stringify(text)} cannot be part of a name.`;
   throw new ApiError(400, { code: "bad_name", message, hint: "", at: null }, 0);
 }

@@ -1,5 +1,5 @@
-// Finds the server to talk to. When none was named and none answers, and the data folder is free, the command opens the
-// folder itself: it starts the same server on a free local port, asks it, and closes it again.
+// Finds the server to talk to. If none was named, none answers and the data folder is free, the command opens the folder
+// itself: it starts the same server on a free local port, asks it, and closes it again.
 
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -73,7 +73,7 @@ export async function withClient<T>(
   }
 }
 
-/** Null when a server that was still starting has the folder, and answers now. */
+/** Null if a server that was still starting holds the folder and answers by now. */
 async function openForNow(context: Context, config: Config, server: string): Promise<RunningServer | null> {
   try {
     return await context.openServer(config, createLog({ level: "error", format: config.logFormat }), true);

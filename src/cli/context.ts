@@ -1,11 +1,11 @@
-// What a command may touch of the world, so that tests can give it another one.
+// Everything outside of a command that it may touch, so that tests can replace it.
 
 import { styleText } from "node:util";
 import type { Config } from "#config/settings.ts";
 import type { Log } from "#server/log.ts";
 
 export interface Output {
-  /** False when it wants no more before it has drained. */
+  /** Returns false if the caller should wait for `drain`. */
   write(text: string | Uint8Array): unknown;
   once?(event: "drain", listener: () => void): unknown;
   readonly fd?: number;
@@ -24,7 +24,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Joins all rooms to a server, which is brief when it is there for one command; `main` has it, since nothing else may. */
+/** Opens a whole server; `isBrief` if it serves one command. Only `main` may join all rooms, so it provides this. */
 export type OpenServer = (config: Config, log: Log, isBrief?: boolean) => Promise<RunningServer>;
 
 export interface Context {
@@ -33,7 +33,7 @@ export interface Context {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly openServer: OpenServer;
-  /** How long a command waits for a server that has the data folder and does not answer yet. */
+  /** How long a command waits for a server that holds the data folder and does not answer yet. */
   readonly serverWaitMs: number;
   /** Where the bundled samples and example programs are. */
   readonly examplesDir: string;
@@ -49,7 +49,7 @@ export function paint(output: Output, env: Context["env"], style: Style, text: s
   return wanted ? styleText(style, text, { validateStream: false }) : text;
 }
 
-/** What is not a terminal is read by a program, or by a person later: nothing is cut for it. */
+/** Output that is not a terminal is read by a program, or later by a person: nothing is cut for it. */
 export function widthOf(output: Output): number {
   return output.columns ?? Number.POSITIVE_INFINITY;
 }

@@ -1,10 +1,10 @@
-// A transport of the Model Context Protocol that knows which requests wait for their answers, so that those which came
-// right before the input ended are still answered.
+// A transport of the Model Context Protocol that knows which requests are pending, so that those sent right before the input
+// ended are still answered.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 
-/** Is answered by notifications alone. */
+/** A request that is answered only by notifications. */
 const listen = "subscriptions/listen";
 
 export class AnsweringTransport implements Transport {

@@ -2,7 +2,7 @@
 // So a command started by npm treats the end of its parent as the signal.
 
 const lookMs = 500;
-/** As it was when the program was loaded: the shell may be gone before anybody asks. */
+/** Read when the program is loaded: later the shell may be gone. */
 const parent = process.ppid;
 
 /** Resolves when the shell is gone; never for a command that npm did not start. */

@@ -83,7 +83,7 @@ export function toOwnUrl({ httpAddress: { host, port }, tlsCert }: Config): stri
   return port === 0 ? settings.server.default : `${tlsCert === "" ? "http" : "https"}://${name}:${port}`;
 }
 
-/** A number given on the command line. The parser of the command line says of which option anything else was. */
+/** A number given on the command line. For anything else the parser names the option. */
 export function toCount(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(text);

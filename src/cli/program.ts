@@ -87,8 +87,8 @@ export async function runCli(args: readonly string[], context: Context): Promise
 }
 
 /**
- * The parser takes a mistyped part of `rules` for an argument of what `rules` alone does, answers `help` for a command
- * that there is not with the help of all, and knows no options that stand before the command.
+ * Three mistakes that the parser does not report clearly: it takes a mistyped sub-command of `rules` for an argument of the
+ * default one, answers `help` for an unknown command with the help for all, and knows no options before the command.
  */
 function refuseUnknown(program: Command, [first = "", second = ""]: readonly string[]): void {
   const named = (command: Command) => [...command.commands.map((each) => each.name()), "help"];

@@ -1,4 +1,4 @@
-// Whatever ended a command → a sentence for people, a hint in the words of the command line, and a code for scripts.
+// Turns the error that ended a command into a sentence for people, a hint about what to type, and a code for scripts.
 
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
@@ -22,7 +22,7 @@ const hints: Readonly<Record<string, string>> = {
   sql_refused: "One SELECT over the documented tables; tributary sql --help names them.",
 };
 
-/** What nobody could answer, however it was asked again. */
+/** Refusals of questions that no repetition would make right. */
 const wrongUses: ReadonlySet<string> = new Set(["request_invalid", "export_kind", "export_format"]);
 
 export function toExit(error: unknown): Exit {
@@ -79,7 +79,7 @@ function toListenExit({ code, address = "", port = -1 }: ListenError): Exit {
   return new Exit(exitCodes.outage, `Cannot listen on ${address}${port < 0 ? "" : `:${port}`}: ${why}.`, hint);
 }
 
-/** What was named wrongly is no outage: trying again changes nothing. */
+/** A wrong path is no outage: trying again changes nothing. */
 const wrongPaths: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);
 
 function toFileExit({ code, syscall }: NodeJS.ErrnoException, path: string): Exit {

@@ -11,7 +11,7 @@ import { Exit, exitCodes } from "./exit.ts";
 
 const drainMs = 8000;
 
-/** What is left in its journal is stored when `use` is called. */
+/** Calls `use` once everything in the journal is stored. */
 export async function withCollector(config: Config, use: (collector: Collector) => Promise<void>): Promise<void> {
   const log = createLog({ level: "error", format: "text" });
   const store = startStore(config, log, true);
@@ -29,7 +29,7 @@ export async function withCollector(config: Config, use: (collector: Collector) 
   }
 }
 
-/** A path that was mistyped would be made and found to be empty. */
+/** A mistyped path would otherwise be created, and found empty. */
 export function requireDataFolder(path: string): void {
   if (!existsSync(join(path, "collector")) && !existsSync(join(path, "journal")))
     throw new Exit(

@@ -1,5 +1,5 @@
-// The kinds of value a setting may have. A kind reads text (from a flag or the environment) and what TOML offers,
-// and says in words what it allows, so that every wrong value gets the same clear answer.
+// The kinds of value a setting may have. A kind reads text (from a flag or the environment) and TOML values, and says in
+// words what it allows, so that every wrong value gets the same clear answer.
 
 import { resolve } from "node:path";
 
@@ -101,7 +101,7 @@ export const duration: Kind<number> = {
 
 export type Age = number | "off";
 
-/** How old something may get. None at all would be a way to lose everything by a typing mistake. */
+/** How old something may get. Zero is not allowed: a typing mistake could delete everything. */
 export const age: Kind<Age> = {
   allowed: 'a time above zero such as "24h" or "30d", or "off"',
   read: (input) => (input === "off" ? "off" : duration.read(input) || undefined),
@@ -126,7 +126,7 @@ export const agesByName: Kind<Readonly<Record<string, Age>>> = {
   },
 };
 
-/** Tables by name, as they stand in the file; whoever uses them says what may be in them. */
+/** Tables by name, as they stand in the file. What uses them checks what is in them. */
 export const tablesByName: Kind<Readonly<Record<string, unknown>>> = {
   allowed: "a table of tables",
   read: (input) => {

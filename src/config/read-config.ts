@@ -65,14 +65,14 @@ export function readConfig({ flags, env, file }: ConfigSources): Config {
   return Object.freeze(values as Config);
 }
 
-/** Whether a variable is for another part of the program: the tests' own, or one that is not a setting. */
+/** Whether a variable is not a setting: the tests' own, or one for another part of the program. */
 function isForeign(variable: string): boolean {
   return (
     otherVariables.has(variable) || variable.startsWith("TRIBUTARY_TEST_") || variable.startsWith("TRIBUTARY_BENCH_")
   );
 }
 
-/** Shorter ones could be guessed. */
+/** Shorter secrets could be guessed. */
 const secretCharsMin = 32;
 /** How the secrets in deploy/example.env begin. */
 const exampleSecret = "change-me";
@@ -149,9 +149,7 @@ function format(input: TomlValue): string {
   return typeof input === "bigint" ? String(input) : JSON.stringify(input);
 }
 
-// The known word nearest to a mistyped one, so that an error can say what was probably meant.
-
-/** The nearest candidate, or undefined when none is near enough to be a slip. */
+/** The known word nearest to a mistyped one, or undefined when none is near enough. */
 function findNearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;

@@ -1,4 +1,4 @@
-// What an agent may do to a run, with a key that allows it: commands to its workers, and notes and tags for people.
+// What an agent may do to a run if its key allows it: send commands to workers, and add notes and tags for people.
 
 import { cut, rowsMax } from "#agent/bound.ts";
 import { count, toTime } from "#agent/measures.ts";

@@ -6,7 +6,7 @@ import { defineTool, pageInput, runInput } from "#agent/tool.ts";
 import { Type } from "#api/contract/schema.ts";
 import { given } from "#base/given.ts";
 
-/** As many as the route gives at once; older ones are found by a run or a rule. */
+/** As many as the route returns at once. For older ones, ask by run or rule. */
 const alertsMax = 1000;
 
 export const getAlerts = defineTool(

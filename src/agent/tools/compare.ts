@@ -8,7 +8,7 @@ import { Type } from "#api/contract/schema.ts";
 import { largestOf, smallestOf } from "#base/extremes.ts";
 import { given } from "#base/given.ts";
 
-/** Medians of spans that are nearer to each other than this are the same. */
+/** Medians of spans count as equal if they differ by less than this share. */
 const spanChange = 0.1;
 
 export const compareRuns = defineTool(

@@ -1,4 +1,4 @@
-// What a run said, and what of it could not be understood.
+// Log lines of a run, and input that could not be understood.
 
 import { cut, fitPage, rowsMax } from "#agent/bound.ts";
 import { count, readWindow, toTime } from "#agent/measures.ts";

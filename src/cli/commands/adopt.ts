@@ -52,7 +52,7 @@ function checkFolder({ storeUrl, dataDir }: Config): void {
       "Name it with store.url, in tributary.toml or as TRIBUTARY_STORE_URL.",
     );
   requireDataFolder(dataDir);
-  // One that has joined a shared store since has been migrated before.
+  // A folder that joined a shared store later was migrated then.
   if (hasOwnStore(dataDir) && !existsSync(join(dataDir, "membership")))
     throw new Exit(
       exitCodes.usage,
@@ -61,7 +61,7 @@ function checkFolder({ storeUrl, dataDir }: Config): void {
     );
 }
 
-/** A collector would wait for a store that is away; a person wants to know at once. */
+/** A collector waits for a store that is away; a person wants to know at once. */
 async function checkStore(config: Config): Promise<void> {
   const store = await createStore(toStoreAddress(config, () => undefined));
   try {

@@ -26,7 +26,7 @@ interface Listed {
   readonly options: readonly {
     readonly long: string;
     readonly description: string;
-    /** What it takes, where that is one of a few words. */
+    /** The values it takes, if those are a few words. */
     readonly words: readonly string[];
     readonly hasValue: boolean;
   }[];

@@ -23,8 +23,8 @@ interface DemoOptions extends SharedOptions {
 const demoFolder = ".tributary-demo";
 
 /**
- * Trainings that two clients recorded at once. Nothing in the spans of the one names the run of the other, as it does
- * when a job is started by `tributary run`, so it is said here.
+ * Trainings that two clients recorded at once. Their spans do not name the run of the other recording, as they would under
+ * `tributary run`, so the run is given here.
  */
 const twins = [
   { folder: join("h200", "cirron-stats"), run: "349082d8-7fd3-4e08-aeb5-ffb29c1d81d9" },
@@ -102,7 +102,7 @@ function createLive(context: Context, server: RunningServer, key: string): { sta
       XTRACK_HOST: address.slice(0, at).replace(/^\[|\]$/g, ""),
       XTRACK_PORT: address.slice(at + 1),
       XTRACK_API_KEY: key,
-      // What a toy could not send is not worth a folder where the demo was started.
+      // Events that the toy could not send are not worth a folder in the working directory.
       XTRACK_SPOOL: "off",
     };
     child = spawn(process.execPath, [program, String(liveSteps)], {
@@ -128,7 +128,7 @@ function createLive(context: Context, server: RunningServer, key: string): { sta
   };
 }
 
-/** How a command is typed here: a checkout may have no `tributary` in its path, and another port has to be named. */
+/** A command as it is typed here: `tributary` may not be in the path of a checkout, and another port has to be named. */
 function typed(context: Context, words: string, named: string[]): string {
   const [command, ...rest] = words.split(" ");
   const folder = join(context.examplesDir, "../bin");
@@ -140,7 +140,7 @@ function typed(context: Context, words: string, named: string[]): string {
 }
 
 function printNext(context: Context, { url }: RunningServer, hasLive: boolean): void {
-  // What is typed in another terminal knows nothing of the address that was given here.
+  // A command in another terminal does not know the address that was given here.
   const named = url === settings.server.default ? [] : ["--server", url];
   const bold = (text: string) => paint(context.stdout, context.env, "bold", text);
   const lines = [

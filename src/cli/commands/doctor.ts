@@ -1,4 +1,4 @@
-// tributary doctor: looks at everything that can be wrong with a setup, and says what to do.
+// tributary doctor: checks everything that can be wrong with a setup, and says what to do.
 
 import { constants } from "node:fs";
 import { access, stat, statfs } from "node:fs/promises";
@@ -116,18 +116,18 @@ const confinements: Readonly<Record<Confinement, string>> = {
   none: "none by the system: unshare and setpriv of util-linux are missing or may do nothing",
 };
 
-/** What there is beside the fences that are always there; a system that offers less is not wrong. */
+/** What the system offers besides the fences that are always there. Less is not a mistake. */
 async function checkConfinement(): Promise<Finding> {
   return { what: "Engine's confinement", ok: true, detail: confinements[await findConfinement()], hint: "" };
 }
 
-/** Whether a server was named. If none was, there need not be one, and the ports of this machine are for it. */
+/** Whether a server was named. If none was, none need be running, and the ports of this machine must be free for one. */
 function isElsewhere(config: Config, options: SharedOptions): boolean {
   return options.server !== undefined || config.server !== toOwnUrl(config);
 }
 
 function sayAway({ server }: Config): Finding {
-  const hint = "Look at the address, and whether the server runs: tributary up starts one.";
+  const hint = "Check the address and whether a server runs there. tributary up starts one.";
   return { what: "Server", ok: false, detail: `no Tributary answers at ${server}`, hint };
 }
 

@@ -88,7 +88,7 @@ export async function writeResponse(context: Context, response: Response, out: s
   else await writeToOutput(body, context.stdout);
 }
 
-/** No faster than it is read, or what is not read yet would be held in memory. */
+/** No faster than the output is read, or the rest would be held in memory. */
 async function writeToOutput(body: Readable, output: Output): Promise<void> {
   const { fd } = output;
   // The runtime's own stream does not notice when a disk that is nearly full takes a part of a write.
@@ -101,7 +101,7 @@ async function writeToOutput(body: Readable, output: Output): Promise<void> {
   }
 }
 
-/** An answer that is cut off leaves an earlier file as it was. */
+/** If the answer is cut off, an earlier file stays as it was. */
 async function writeWhole(body: Readable, out: string): Promise<void> {
   if (!(await mayReplace(out))) return pipeline(body, createWriteStream(out));
   const partial = `${out}.partial`;
@@ -114,7 +114,7 @@ async function writeWhole(body: Readable, out: string): Promise<void> {
   }
 }
 
-/** A pipe or a link is written to as it is, and so is a file in a folder that takes no other. */
+/** A pipe or a link is written to directly, and so is a file in a folder where no other can be made. */
 async function mayReplace(out: string): Promise<boolean> {
   if (lstatSync(out, { throwIfNoEntry: false })?.isFile() === false) return false;
   return access(dirname(out), constants.W_OK).then(

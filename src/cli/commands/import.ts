@@ -54,7 +54,7 @@ export function addImport(program: Command, context: Context): void {
   });
 }
 
-/** Paths that were named and could not be read. Files met on the way are reported, but are not a failure. */
+/** Fails for named paths that could not be read. Unreadable files inside a named folder are only reported. */
 function complain({ unknown, missing, passed, files }: ImportResult): void {
   if (missing.length > 0) {
     throw new Exit(exitCodes.usage, `There is no ${missing.join(", no ")}.`, "Is the path right?");
@@ -88,7 +88,7 @@ function printResult(context: Context, result: ImportResult): void {
   }
 }
 
-/** Says once, and not at every try, that the server is waited for. */
+/** Says only once why the command waits for the server. */
 function createNotice(context: Context): (reason: string) => void {
   let said = "";
   return (reason) => {

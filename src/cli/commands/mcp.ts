@@ -39,12 +39,12 @@ async function serve(context: Context, api: AgentApi): Promise<void> {
   const stdin = context.stdin as unknown as Readable;
   const ended = once(stdin, "end", { signal: context.stop }).catch(() => undefined);
   const onBug = (error: unknown) => context.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  // The end of the input closes a transport at once, with all that it has not answered: this one's never ends by itself.
+  // A transport closes with its input, without answering what is pending. So its input is one that never ends by itself.
   const input = stdin.pipe(new PassThrough(), { end: false });
   const transport = new AnsweringTransport(new StdioServerTransport(input, context.stdout as unknown as Writable));
   const served = serveStdio(() => createMcpServer(api, onBug), { transport, onerror: onBug });
   await ended;
-  // By then what came last has been read.
+  // Lets the last input be read first.
   await setImmediate();
   if (!context.stop.aborted) await transport.answered(answerMsMax);
   await served.close();

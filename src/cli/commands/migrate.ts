@@ -73,7 +73,7 @@ async function copyAll(context: Context, collector: Collector, target: Store, th
   const path = join(there.dataDir, "migration");
   const at = { to: there.storeUrl, position: collector.writer.stored };
   const before = await readProgress(path);
-  // What was accepted since would shift the parts.
+  // Records accepted since then would shift the parts.
   const done = before !== null && before.to === at.to && before.position === at.position ? before.done : 0;
   if (done > 0) printLine(context, `Resuming after ${formatCount(done, "part")} copied earlier.`);
   const rows = await copyStore(collector.store, target, {
@@ -105,7 +105,7 @@ async function readProgress(path: string): Promise<Progress | null> {
   return JSON.parse((await readDurableText(path)) ?? "null") as Progress | null;
 }
 
-/** To the bucket of the settings; without one, blobs stay where they are. Says what became of them. */
+/** Copies blobs to the bucket of the settings; without one they stay where they are. Returns words for the last line. */
 async function copyBlobs(context: Context, { store, blobs }: Collector, there: Config): Promise<string> {
   const keys = await readBlobKeys(store);
   if (there.blobsKind === "fs") {

@@ -1,4 +1,4 @@
-// tributary rules: what is watched for, and what it saw.
+// tributary rules: the rules, and the alerts they raised.
 
 import type { Command } from "commander";
 import type { TriedRule, WatchedRule } from "#api/contract/rule.ts";
@@ -38,7 +38,7 @@ function addList(rules: Command, context: Context): void {
       ["NAME", "STATE", "FROM", "DOES", "FIRES WHEN"],
       answer.rules.map((rule) => [rule.name, stateOf(rule), rule.origin, toActions(rule), rule.means]),
     );
-    if (!answer.watching) printLine(context, "Rules are not watched on this server (watch.rules is off).");
+    if (!answer.watching) printLine(context, "This server does not watch rules (watch.rules is off).");
   });
 }
 
@@ -88,7 +88,7 @@ export function printFired(context: Context, tried: readonly TriedRule[]): void 
 function addArm(rules: Command, context: Context): void {
   const arm = rules
     .command("arm")
-    .summary("let a rule act, or only tell")
+    .summary("let a rule act, or only report")
     .description("Lets a rule send its messages and commands from now on; --off makes it a dry run again.")
     .argument("<rule>", "its name")
     .option("--off", "make it a dry run")
@@ -119,7 +119,7 @@ function addSilence(rules: Command, context: Context): void {
 function addAlerts(rules: Command, context: Context): void {
   const alerts = rules
     .command("alerts")
-    .summary("what rules saw")
+    .summary("list what rules saw")
     .option("--run <id>", "only of this run")
     .addHelpText("after", "\nExample:\n  tributary rules alerts --run my-run\n");
   askServer(context, alerts, async (client, options: ConnectOptions & { run?: string }) => {

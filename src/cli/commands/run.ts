@@ -136,7 +136,7 @@ async function importLeftSpool(client: Client, runId: string, startedMs: number)
   const spool = join(process.cwd(), ".cirron");
   if (!existsSync(spool)) return;
   const startedNs = BigInt(startedMs) * 1_000_000n;
-  // The Ctrl-C that ended the program must not end this.
+  // The Ctrl-C that ended the program must not stop this import.
   const { signal: stop } = new AbortController();
   const isOfThisRun = (path: string) => {
     const createdNs = /(?:^|\/)(\d{20})-[0-9a-f]{32}\.json$/.exec(path)?.[1];

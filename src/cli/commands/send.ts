@@ -77,7 +77,7 @@ function parsePayload(text: string | undefined): Record<string, unknown> | undef
     if (typeof payload === "object" && payload !== null && !Array.isArray(payload))
       return payload as Record<string, unknown>;
   } catch {
-    // Said below.
+    // Refused below.
   }
   throw new Exit(exitCodes.usage, "--payload must be a JSON object.");
 }

@@ -92,7 +92,7 @@ function toErrorText({ error, error_detail: detail }: Run): string {
   return [detail.type, detail.message].filter((part) => part !== "").join(": ");
 }
 
-/** What is wrong with it or bounds it, in words. */
+/** What is wrong with the run or limits its speed. */
 function printVerdicts(context: Context, verdicts: readonly Verdict[]): void {
   if (verdicts.length === 0) return;
   printTitle(context, "Verdicts");

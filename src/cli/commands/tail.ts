@@ -20,7 +20,7 @@ interface TailOptions extends ConnectOptions {
   readonly logs: boolean;
 }
 
-/** A script that goes on after `tail` counts on a run that did what it should. */
+/** Scripts that continue after `tail` rely on a run that succeeded. */
 const bad = new Set(["failed", "killed", "lost"]);
 
 export function addTail(program: Command, context: Context): void {
@@ -45,7 +45,7 @@ export function addTail(program: Command, context: Context): void {
 async function tailJson(context: Context, client: Client, run: Run): Promise<Run> {
   const write = (event: unknown) => context.stdout.write(`${JSON.stringify(event, keepSign)}\n`);
   const last = await followRun(client, run, context.stop, { take: write, know() {}, away: () => tellAway(context) });
-  // The stream names the runs that changed; how this one ended is known to answers alone.
+  // The stream names runs that changed; how this one ended is only in an answer.
   const { id, name, status } = last;
   write({ name: "run", id: last.as_of, data: { id, name, status, first: false } } satisfies LiveEvent<"run">);
   return last;

@@ -91,7 +91,7 @@ export class ExportReader extends LineReader {
     if (fault !== undefined) known.faults.push(fault);
     if (step !== undefined) known.commands.push(step);
     known.chars += JSON.stringify(fault ?? step ?? "").length;
-    // A command's steps go together: one that has none after its last was still open.
+    // The steps of a command are sent together: a command counts as open if its last step is not among them.
     if (known.chars < historyCharsMax || known.commands.length > 0) return;
     await this.flush();
     await this.sender.settle();
@@ -108,9 +108,9 @@ export class ExportReader extends LineReader {
     this.fileParts = [];
     const { sender } = this;
     const { path, source } = this.file;
-    // A line that was lost took a part of the file with it.
+    // If a line is missing, so is a part of the file.
     if (head.sha256 !== undefined && digestOf(parts) !== head.sha256) {
-      this.note("file_damaged", `has not all bytes of ${head.key ?? head.artifact ?? "a file"}, which is left out`);
+      this.note("file_damaged", `lacks some bytes of ${head.key ?? head.artifact ?? "a file"}, which is left out`);
       return;
     }
     if (head.key !== undefined) await sender.sendBlob(path, head.key, source, () => toStream(parts));

@@ -16,7 +16,7 @@ export interface ImportOptions {
   /** `instant`, `realtime`, `10x`. */
   readonly speed: string;
   readonly follow: boolean;
-  /** What is read was written just now, by a program that is known here. */
+  /** The files were written just now, by a program that this process knows. */
   readonly live?: boolean;
   /** Which of the files that were found. */
   readonly only?: (path: string) => boolean;
@@ -57,7 +57,7 @@ export async function importPaths(options: ImportOptions): Promise<ImportResult>
     return rest;
   };
   const unreadable = new Set<string>();
-  /** A file that cannot be read any more costs its own records and no others. */
+  /** A file that can no longer be read costs only its own records. */
   const attend = async (path: string, work: () => Promise<void>) => {
     if (unreadable.has(path)) return;
     try {

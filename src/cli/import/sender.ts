@@ -56,7 +56,7 @@ export function createSender({ client, runId, imported, onBytes, patience }: Sen
       noteRefused(error, file);
     }
   };
-  /** Of a run whose records may not have come: its file was cut, or the server refused them. */
+  /** About a run that may not exist: its file was cut, or the server refused its records. */
   const tell = async (file: string, run: string, ask: () => Promise<unknown>) => {
     try {
       await patiently(ask);
@@ -120,7 +120,7 @@ function toQuery({ file, source, query }: Omit<Shipment, "route">, run: string |
   return { ...from, ...query, ...given({ run }) };
 }
 
-/** A few requests under way; the failure of one is thrown by a later call. */
+/** Runs a few requests at a time; if one fails, a later call throws its error. */
 function createQueue(
   totals: ImportTotals,
   onBytes: (bytes: number) => void,
@@ -149,7 +149,7 @@ function createQueue(
   return { enqueue, whenIdle };
 }
 
-/** The server wants none of it, now or later. */
+/** Whether the server will never take it. */
 function isRefused(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 400 || error.status === 413);
 }
@@ -212,7 +212,7 @@ async function postParts(how: Post, shipment: Shipment, bytes: Uint8Array): Prom
     }
     const message = `The line has ${bytes.length} bytes. ${error.message}`;
     how.note({ file: shipment.file, line, code: "line_too_long", message });
-    // That it is torn now is our doing, so what the server says of it is not told.
+    // The line is torn only because we cut it, so the fault that the server reports is not passed on.
     await how.post(shipment, bytes.subarray(0, headBytes));
   }
 }

@@ -30,7 +30,7 @@ export function createCommandLink({ url, key, runId, onBytes }: CommandLinkOptio
     const opening = new WebSocket(address, { headers, perMessageDeflate: false });
     socket = opening;
     opening.on("open", () => {
-      // A new connection learns of every run again. What is heard here is not kept: the frames come by another way.
+      // A new connection is told of every run again. The server does not store these frames: it gets them another way.
       for (const frame of announced) opening.send(frame);
     });
     opening.on("message", (data) => onBytes(data as Buffer));

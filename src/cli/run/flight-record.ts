@@ -14,7 +14,7 @@ export interface LeftRecord {
 
 const filesMax = 1024;
 const fileBytesMax = 256 * 1024 * 1024;
-/** The last of them: what came long before the end does not tell where it hung. */
+/** Only the last entries: what came long before the end does not show where the job hung. */
 const entriesMax = 400;
 
 /** A folder for what this run leaves; null if none can be made, which does not keep the program from running. */
@@ -95,7 +95,7 @@ export function toErrorReport(text: string): LeftRecord | null {
   };
 }
 
-/** What is needed to align it with those of other ranks. */
+/** The part that is needed to align the records of all ranks. */
 export function toFlightRecord(rank: number, dump: PickleValue): Record<string, unknown> {
   const all = member(dump, "entries");
   const entries = Array.isArray(all) ? all : [];
@@ -103,7 +103,7 @@ export function toFlightRecord(rank: number, dump: PickleValue): Record<string, 
   return { rank, groups: toGroups(member(dump, "pg_config"), told), entries: told };
 }
 
-/** The ranks of each process group. Where there is one, gloo leaves out its name. */
+/** The ranks of each process group. If there is only one, gloo leaves out its name. */
 function toGroups(config: PickleValue | undefined, entries: readonly { readonly group: string }[]) {
   const groups: Record<string, number[]> = {};
   const names = new Set(entries.map(({ group }) => group));

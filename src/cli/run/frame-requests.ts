@@ -14,7 +14,7 @@ export class FrameRequests {
   private runBefore: string | null = null;
   private parts: Uint8Array[] = [];
   private offset = 0;
-  /** Not taken yet. */
+  /** How many bytes wait to be taken. */
   bytes = 0;
 
   /** A whole frame with its length; true when it starts a run. */
@@ -23,7 +23,7 @@ export class FrameRequests {
     return this.run.note(frame.subarray(prefixBytes));
   }
 
-  /** What was to be a frame: the server makes a fault of it. */
+  /** Bytes that look like a frame and are none: the server makes a fault of them. */
   addDamaged(bytes: Uint8Array): void {
     this.parts.push(bytes);
     this.bytes += bytes.length;

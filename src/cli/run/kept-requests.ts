@@ -1,5 +1,5 @@
-// Requests of a wrapper that no server takes at the moment: on disk, or in memory when the disk does not take them either.
-// Memory has a bound; what goes beyond it is lost and counted.
+// Requests of a wrapper that no server takes at the moment: on disk, or in memory if the disk does not take them either.
+// Memory has a bound; requests beyond it are lost and counted.
 
 import type { Client } from "#cli/client.ts";
 import { replayFolder, type SpooledRequest, sendRequest, writeRequest } from "./spool.ts";
@@ -39,7 +39,7 @@ export class KeptRequests {
     return this.spooled + this.held.length === 0;
   }
 
-  /** What is said of them when nobody waits any longer. */
+  /** What is left of them when nobody waits any longer. */
   get left(): Left {
     return { spooled: this.spooled, lost: this.lost + this.held.length };
   }
@@ -58,7 +58,7 @@ export class KeptRequests {
   /** Sends all of them; rejects at the first that the server does not take now. */
   async drain(): Promise<void> {
     const { client, folder } = this.options;
-    // What a server that has just come up took in by itself is gone from the folder too.
+    // A server that has just started may have taken some of them from the folder by itself.
     if (this.spooled > 0) await replayFolder(client, folder);
     this.spooled = 0;
     for (let first = this.held[0]; first !== undefined; first = this.held[0]) {

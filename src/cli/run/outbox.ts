@@ -1,5 +1,5 @@
-// What the wrapper has to say, on its way to the server. The program never waits for it: requests queue in memory up to a
-// bound, and are kept elsewhere when the server is away or slow.
+// The wrapper's requests on their way to the server. The program never waits for them: they queue in memory up to a bound,
+// and are kept on disk while the server is away or slow.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type KeptOptions, KeptRequests, type Left } from "./kept-requests.ts";

@@ -8,7 +8,7 @@ import { findJsonTrouble, prefixBytes } from "#wire/xtrack/resync.ts";
 export interface OutputEvents {
   /** A whole frame, its length prefix included. */
   onFrame(frame: Uint8Array): void;
-  /** What looks like a frame and is none; it is also text. */
+  /** Bytes that look like a frame and are none. They are passed on as text too. */
   onDamaged(bytes: Uint8Array): void;
   onSentinel(sentinel: Sentinel): void;
   /** Text for the terminal, in the order it was printed. */
@@ -23,7 +23,7 @@ const sentinelStart = Buffer.from('{"__cirron_event__"');
 export class OutputSplitter {
   private readonly framer = new Framer({ text: true });
   private readonly events: OutputEvents;
-  /** A line that has the beginning of a sentinel in it and no end yet. */
+  /** The unfinished part of a line, from where a sentinel may begin. */
   private held: Buffer = Buffer.alloc(0);
 
   constructor(events: OutputEvents) {
@@ -55,12 +55,12 @@ export class OutputSplitter {
   }
 
   private takeSkipped(bytes: Uint8Array): void {
-    // Other bytes with four small ones before a brace are a program's own.
+    // Anything else with four small bytes before a brace is a program's own output.
     if (envelopeStart.test(latin1.decode(bytes.subarray(prefixBytes, prefixBytes + 32)))) this.events.onDamaged(bytes);
     this.takeText(bytes);
   }
 
-  /** Text goes on at once, but for a line that may become a sentinel: of that, what stands before it. */
+  /** Passes text on at once. Of a line that may become a sentinel only the part before it goes on. */
   private takeText(text: Uint8Array): void {
     let bytes = Buffer.concat([this.held, text]);
     this.held = Buffer.alloc(0);

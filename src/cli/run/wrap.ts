@@ -36,7 +36,7 @@ export interface WrapOptions {
 export interface WrapResult {
   /** What a shell would say: 128 and the signal's number when the program was killed. */
   readonly exitCode: number;
-  /** What became of requests that no server has taken. */
+  /** Requests that no server has taken. */
   readonly left: Left;
   /** Why the program could not be started; '' when it was. */
   readonly problem: string;
@@ -209,7 +209,7 @@ class Capture {
       stdout.write(text);
       this.takeOutput("stdout", text);
     });
-    // Text on the frames' own descriptor is nobody's output: a program wrote to a file it took for its own.
+    // Text on the frames' descriptor is a mistake: a program took the descriptor for a file of its own.
     const framed = split(this.frames.own, (text) => this.takeOutput("stderr", text));
     feed(child.stdout, printed);
     feed(child.stdio[3] as Readable, framed);
@@ -237,10 +237,10 @@ class Capture {
       this.outbox.add({ route: printedRoutes.batch, params: { run: runId }, query: {}, body });
     } else {
       const path = resolve(sentinel.localPath);
-      // The program names the path; only what lies below its own folder is taken for its own.
+      // The program names the path, so only files below its working directory are read.
       if (!path.startsWith(process.cwd() + sep)) return;
       const params = { run: runId, "*": sentinel.remoteKey };
-      // Beside the queue, which holds what waits in it in memory, as long as a server takes it.
+      // Not through the queue, which holds requests in memory, as long as a server takes the file.
       const send = async () => {
         const request = { route: printedRoutes.blob, params, query: {}, body: await readFile(path) };
         await sendRequest(client, request).catch(() => this.outbox.add(request));

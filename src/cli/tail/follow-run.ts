@@ -1,5 +1,5 @@
-// A run's events, from an answer on, until the run has ended and all that came before its end was told: also over
-// restarts of the server.
+// Follows a run's events from an answer on, also over restarts of the server, until the run has ended and everything before
+// its end has been told.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LiveEvent } from "#api/contract/live.ts";
