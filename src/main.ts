@@ -47,12 +47,16 @@ const context: Context = {
   },
 };
 
-// `tributary runs | head` closes the pipe early; that is not a failure.
+// `tributary runs | head` closes the pipe early; that is not a failure. A program under `tributary run` goes on all the same.
 process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
+  if (process.stdout.listenerCount("error") > 1) return;
   if (code === "EPIPE") process.exit(0);
   console.error(`error Standard output cannot be written (${code}).`);
   process.exit(1);
 });
+
+// What nobody reads is no reason to stop.
+process.stderr.on("error", () => undefined);
 
 // The first signal asks to stop and drains; the second does not wait, unless someone else takes care of signals: a
 // program that runs under `tributary run` gets them all and decides itself when it ends.

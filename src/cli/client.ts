@@ -16,7 +16,6 @@ export interface RawBody {
 /** A refusal by the server, in its own words. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
-  readonly kind = "api";
   readonly status: number;
   readonly answer: ErrorAnswer;
   readonly retryAfterS: number;

@@ -8,6 +8,7 @@ export interface Output {
   /** Returns false if the caller should wait for `drain`. */
   write(text: string | Uint8Array): unknown;
   once?(event: "drain", listener: () => void): unknown;
+  on?(event: "error", listener: () => void): unknown;
   readonly fd?: number;
   readonly isTTY?: boolean;
   readonly columns?: number;

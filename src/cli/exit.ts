@@ -14,7 +14,6 @@ export const exitCodes = {
 /** Ends the command with a message for people and a code for scripts. */
 export class Exit extends Error {
   override readonly name = "Exit";
-  readonly kind = "exit";
   readonly code: number;
   readonly hint: string;
   constructor(code: number, message: string, hint = "") {

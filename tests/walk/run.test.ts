@@ -307,6 +307,23 @@ describe("tributary run", () => {
     expect(await ended).toMatchObject({ code: 0, out: "ran\n" });
   });
 
+  it("goes on recording when nobody reads its output any more", async () => {
+    const program = `
+      let line = 0;
+      const timer = setInterval(() => {
+        console.log("line " + ++line);
+        console.error("careful " + line);
+        if (line === 20) clearInterval(timer);
+      }, 50);
+      process.exitCode = 3;
+    `;
+    const { child, ended } = startRun(app.app.url, program, ["--run-id", "walk-unread"]);
+    for (const output of [child.stdout, child.stderr]) output?.once("data", () => output.destroy());
+    expect((await ended).code).toBe(3);
+    expect(await readRun("walk-unread")).toMatchObject({ status: "failed", status_raw: "exit 3" });
+    expect(await readLogs("walk-unread")).toEqual(expect.arrayContaining(["stdout: line 20", "stderr: careful 20"]));
+  });
+
   it("reads its standard input no faster than the program does", async () => {
     const program = `
       console.log("ready");

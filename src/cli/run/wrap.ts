@@ -198,6 +198,8 @@ class Capture {
 
   listen(child: ChildProcess, link: CommandLink): void {
     const { stdout, stderr } = this.options.context;
+    // Whoever read the output may have gone, as with `| head`: the program goes on, and so does its record.
+    stdout.on?.("error", () => undefined);
     const split = (frames: FrameRequests, onText: (text: Uint8Array) => void) =>
       new OutputSplitter({
         onFrame: (frame) => this.takeFrame(frame, frames, link),
