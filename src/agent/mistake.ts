@@ -1,4 +1,2 @@
 /** What a model got wrong in its arguments and the schema could not tell: the tool answers with this sentence. */
-export class ToolMistake extends Error {
-  readonly kind = "mistake";
-}
+export class ToolMistake extends Error {}

@@ -16,7 +16,6 @@ export interface RefusalOptions {
 
 export class Refusal extends Error {
   override readonly name = "Refusal";
-  readonly kind = "refusal";
   readonly status: number;
   readonly code: RefusalCode;
   readonly hint: string;
