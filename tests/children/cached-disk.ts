@@ -6,10 +6,11 @@ import { CachedDisk } from "../chaos/power/cached-disk.ts";
 import { answer, requestBytesMax } from "../chaos/power/fuse.ts";
 
 const kernel = 3;
-/** Somebody else took the request back, or a signal came in between. */
-const again = new Set(["ENOENT", "EINTR", "EAGAIN"]);
+/** Somebody else took the request back, or a signal came in between, or it is not mounted yet. */
+const again = new Set(["ENOENT", "EINTR", "EAGAIN", "EPERM"]);
 
 const disk = new CachedDisk(process.argv[2] as string, process.argv[3] as string);
+const pause = new Int32Array(new SharedArrayBuffer(4));
 const request = Buffer.alloc(requestBytesMax);
 for (;;) {
   try {
@@ -21,5 +22,6 @@ for (;;) {
     // It was unmounted.
     if (code === "ENODEV") break;
     if (!again.has(code ?? "")) throw error;
+    if (code === "EPERM") Atomics.wait(pause, 0, 0, 10);
   }
 }

@@ -18,14 +18,20 @@ const localSettings = "non_replicated_deduplication_window = 10000";
 // By default chDB drops the sources of a merge at once and syncs nothing; a power cut could then lose both. Here a
 // merge is synced before its sources go, so they stay only for a short time: after a kill, the engine loads each one
 // that is left. By default it looks for outdated sources only every half a minute to five minutes.
-const sourcesSettings = [
-  "old_parts_lifetime = 1",
-  "cleanup_delay_period = 2",
-  "max_cleanup_delay_period = 20",
-  "cleanup_delay_period_random_add = 1",
-  "cleanup_thread_preferred_points_per_iteration = 10",
-].join(", ");
-const durableSettings = `fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, ${sourcesSettings}`;
+//
+// The text index of a merge is not synced. After a loss of power such a part may be broken, and the engine takes its sources
+// instead: they stay until the kernel has long written the index by itself, as it does after half a minute.
+function sourcesSettings({ indexes }: TableLayout): string {
+  const hasText = indexes.some((index) => index.includes("TYPE text("));
+  return [
+    `old_parts_lifetime = ${hasText ? 120 : 1}`,
+    "cleanup_delay_period = 2",
+    "max_cleanup_delay_period = 20",
+    "cleanup_delay_period_random_add = 1",
+    "cleanup_thread_preferred_points_per_iteration = 10",
+  ].join(", ");
+}
+const durableSettings = "fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1";
 
 // The default window of a replicated table is one hour, and a batch may be sent again for 24.
 const replicatedSettings = "replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 90000";
@@ -67,7 +73,7 @@ function storage(layout: TableLayout, dialect: Dialect): string {
   const settings = [dialect.cluster === null ? localSettings : replicatedSettings];
   if (layout.granularity !== undefined) settings.push(`index_granularity = ${layout.granularity}`);
   if (layout.wideBytesMin !== undefined) settings.push(wideSetting(layout.wideBytesMin));
-  if (dialect.embedded) settings.push(durableSettings);
+  if (dialect.embedded) settings.push(durableSettings, sourcesSettings(layout));
   const order = layout.orderBy.map((column) => `\`${column}\``).join(", ");
   return `ENGINE = ${engine}\nORDER BY (${order})\nSETTINGS ${settings.join(", ")}`;
 }
@@ -83,8 +89,8 @@ export function changeWideParts({ name, wideBytesMin }: TableLayout, { database,
 }
 
 /** Changes how long an existing table keeps the sources of a merge. */
-export function changeSources({ name }: TableLayout, { database, embedded }: Dialect): string[] {
-  return embedded ? [`ALTER TABLE ${database}.${name} MODIFY SETTING ${sourcesSettings}`] : [];
+export function changeSources(layout: TableLayout, { database, embedded }: Dialect): string[] {
+  return embedded ? [`ALTER TABLE ${database}.${layout.name} MODIFY SETTING ${sourcesSettings(layout)}`] : [];
 }
 
 /**

@@ -62,14 +62,22 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
           WHERE database = {db:String} AND engine LIKE '%MergeTree' ORDER BY seconds`,
         params: { db: store.database },
       });
-    expect(await lifetimes()).toEqual([{ seconds: "1", look: "2" }]);
-    for (const table of ["leases", "spans", "groups", "metric_by_key"])
+    const wanted = [
+      { seconds: "1", look: "2" },
+      { seconds: "120", look: "2" },
+    ];
+    expect(await lifetimes()).toEqual(wanted);
+    for (const table of ["leases", "spans", "logs", "groups", "metric_by_key"])
       await store.ddl(
         `ALTER TABLE ${store.database}.${table} MODIFY SETTING old_parts_lifetime = 480, cleanup_delay_period = 30, max_cleanup_delay_period = 300`,
       );
     await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id = 15`);
     await migrate(store);
-    expect(await lifetimes()).toEqual([{ seconds: "1", look: "2" }]);
+    expect(await lifetimes()).toEqual(wanted);
+    await store.ddl(`ALTER TABLE ${store.database}.logs MODIFY SETTING old_parts_lifetime = 1`);
+    await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id = 20`);
+    await migrate(store);
+    expect(await lifetimes()).toEqual(wanted);
   });
 
   it.skipIf(name !== "the embedded engine")("writes trace lines into few files, in an older database too", async () => {

@@ -104,6 +104,12 @@ const steps: readonly Step[] = [
     name: "ties of points without a number",
     statements: (dialect) => changeSummaryViews(metricSummary, dialect),
   },
+  {
+    id: 20,
+    name: "sources of merges with a text index",
+    statements: (dialect) =>
+      factLayouts.filter(({ name }) => name === "logs").flatMap((layout) => changeSources(layout, dialect)),
+  },
 ];
 
 /** The views' row in `migrations`; steps count up from 1. */
