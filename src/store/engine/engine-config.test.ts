@@ -1,6 +1,9 @@
-import { readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, expect, it } from "vitest";
+import { createStore } from "#store/client.ts";
+import { startEmbedded } from "#store/embedded.ts";
 import { askStore } from "../../../tests/support/ask-store.ts";
 import { makeFolder } from "../../../tests/support/folder.ts";
 import { openEmbedded } from "../../../tests/support/store-under-test.ts";
@@ -60,3 +63,30 @@ it("reads a large table with several threads, though it has little memory", asyn
     await close();
   }
 });
+
+it.runIf(process.platform === "linux")("is not asked without end for streams, of which there are none", async () => {
+  const engine = await startEmbedded({ kind: "embedded", dataDir });
+  const store = await createStore({ kind: "embedded", dataDir, starting: Promise.resolve(engine) });
+  try {
+    const tables = 30;
+    for (let i = 0; i < tables; i++) await store.ddl(`CREATE TABLE quiet_${i} (n UInt8) ENGINE = MergeTree ORDER BY n`);
+    // Each table is looked at once when it is made.
+    const sql = "SELECT count() AS first FROM system.background_schedule_pool WHERE pool = 'streaming' AND NOT delayed";
+    await expect.poll(() => askStore(store, { sql }), { timeout: 30_000 }).toEqual([{ first: "0" }]);
+    const before = countWakings(engine.pid as number);
+    await sleep(1500);
+    expect(countWakings(engine.pid as number) - before).toBeLessThan(tables / 2);
+  } finally {
+    await store.close();
+  }
+});
+
+/** How often the threads woke that look for streams. */
+function countWakings(pid: number): number {
+  const wakings = readdirSync(`/proc/${pid}/task`).map((thread) => {
+    const status = readFileSync(`/proc/${pid}/task/${thread}/status`, "utf8");
+    if (!status.startsWith("Name:\tBgStrmSchPool\n")) return 0;
+    return Number(/^voluntary_ctxt_switches:\t(\d+)$/m.exec(status)?.[1]);
+  });
+  return wakings.reduce((sum, each) => sum + each, 0);
+}

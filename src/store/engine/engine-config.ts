@@ -52,12 +52,19 @@ export function ownFolders(dataDir: string): EngineFolders {
  */
 const mergeConfig = "<merge_tree><merge_selector_base>10</merge_selector_base></merge_tree>";
 
+/**
+ * Nothing here reads a table as a stream, yet the engine would ask each of its dozens of tables for such work about twice a
+ * second, for minutes after a start. This is the first pause in seconds, and the longest one that it takes.
+ */
+const rest = "background_streaming_processing_pool_thread_sleep_seconds_if_nothing_to_do";
+const restConfig = `<${rest}>600</${rest}>`;
+
 export function prepareFolders(dataDir: string): EngineFolders {
   const folders = ownFolders(dataDir);
   for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const users = join(folders.config, "users.xml");
   writeWhereOther(users, usersConfig);
-  const main = `<clickhouse><users_config>${escapeXml(users)}</users_config>${mergeConfig}</clickhouse>\n`;
+  const main = `<clickhouse><users_config>${escapeXml(users)}</users_config>${mergeConfig}${restConfig}</clickhouse>\n`;
   writeWhereOther(join(folders.config, "config.xml"), main);
   return folders;
 }
