@@ -83,6 +83,7 @@ describe("every command", async () => {
       ["sql", "SELECT 1", "--limit", "0"],
       "'--limit <n>' argument '0' is invalid. It must be a whole number from 1 to ",
     ],
+    [["delete", "--filter", " ", "--yes"], "'--filter <filter>' argument ' ' is invalid. It would delete every run."],
     [["aside", "retry", "all"], "'all' is invalid for argument 'positions'. It must be a whole number."],
     [["gate", "r", "--rules", "/no/rules.toml"], "/no/rules.toml cannot be read: there is no such file or folder."],
     [["restore", "/no/such.tar", "--data", "/tmp/no-such-folder"], "Cannot use /no/such.tar: there is no folder /no."],

@@ -1,7 +1,7 @@
 // tributary delete: remove runs with their rows and blobs.
 
 import { createInterface } from "node:readline/promises";
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { askServer, type ConnectOptions } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
@@ -19,7 +19,7 @@ export function addDelete(program: Command, context: Context): void {
     .summary("delete runs for good")
     .description("Deletes runs with their rows and blobs. Asks first, unless --yes.")
     .argument("[run...]", "ids or aliases; or use --filter")
-    .option("--filter <filter>", "the runs to delete")
+    .option("--filter <filter>", "the runs to delete", toFilter)
     .option("--yes", "do not ask")
     .addHelpText("after", "\nExample:\n  tributary delete --filter 'tags:scratch AND end<-30d'\n");
   askServer(context, command, async (client, options: DeleteOptions, ids: string[]) => {
@@ -40,6 +40,12 @@ export function addDelete(program: Command, context: Context): void {
     if (options.json) return printJson(context, answer);
     printLine(context, `Deleted ${formatCount(answer.deleted, "run")}.`);
   });
+}
+
+/** What is empty by mistake, as a variable of a script may be, would be every run. */
+function toFilter(text: string): string {
+  if (text.trim() === "") throw new InvalidArgumentError("It would delete every run.");
+  return text;
 }
 
 async function confirm(context: Context, question: string): Promise<void> {
