@@ -133,7 +133,7 @@ class Subscriber {
     const news = messages.filter(({ name }) => name !== "hello");
     if (news.length === 0) return;
     if (this.sink.backlogBytes() > backlogBytesMax) {
-      if (!this.skippedFrom.has(id)) this.skippedFrom.set(id, (this.positions.get(id) ?? 0) + 1);
+      if (!this.skippedFrom.has(id)) this.skippedFrom.set(id, this.positions.get(id) ?? 0);
       for (const message of news) this.note(id, message.id);
       this.looking ??= setInterval(() => this.look(), lookMs).unref();
       return;

@@ -118,7 +118,7 @@ test("a batch of several records is no gap to a subscriber who stands before the
   hub.publish(metricEntry(17, "a", 2, 15));
   before.state.backlog = 0;
   hub.publish(metricEntry(20, "a", 3, 18));
-  expect(before.messages[2]).toMatchObject({ name: "skipped", data: { from: "c1-15", to: "c1-17" } });
+  expect(before.messages[2]).toMatchObject({ name: "skipped", data: { from: "c1-14", to: "c1-17" } });
 });
 
 test("a subscriber that does not keep up costs nothing and is told what it missed", () => {
@@ -130,7 +130,7 @@ test("a subscriber that does not keep up costs nothing and is told what it misse
   hub.publish(metricEntry(2, "a", 2));
   state.backlog = 0;
   hub.publish(metricEntry(3, "a", 3));
-  expect(messages[1]).toMatchObject({ name: "skipped", data: { from: "c1-1", to: "c1-2" } });
+  expect(messages[1]).toMatchObject({ name: "skipped", data: { from: "c1-0", to: "c1-2" } });
   expect(names(messages.slice(2))).toEqual(["changed c1-3"]);
 });
 
@@ -146,7 +146,7 @@ test("tells a subscriber that has caught up what it missed, although nothing mor
   expect(messages).toHaveLength(1);
   state.backlog = 0;
   vi.advanceTimersByTime(2000);
-  expect(messages.slice(1)).toMatchObject([{ id: "c1-2", name: "skipped", data: { from: "c1-1", to: "c1-2" } }]);
+  expect(messages.slice(1)).toMatchObject([{ id: "c1-2", name: "skipped", data: { from: "c1-0", to: "c1-2" } }]);
   expect(vi.getTimerCount()).toBe(0);
 });
 

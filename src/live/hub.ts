@@ -227,7 +227,7 @@ export class LiveHub {
     const { skippedFrom } = subscriber;
     if (skippedFrom === null) return [];
     subscriber.skippedFrom = null;
-    const data = { from: this.idOf(skippedFrom), to: this.idOf(to), reason: didNotKeepUp };
+    const data = { from: this.idOf(skippedFrom - 1), to: this.idOf(to), reason: didNotKeepUp };
     return [{ id: data.to, name: "skipped", data }];
   }
 }

@@ -6,7 +6,7 @@ import { Command } from "./command.ts";
 import { LogRow } from "./record.ts";
 import { Alert } from "./rule.ts";
 import { RunStatus } from "./run.ts";
-import { AsOf, Count, Float, Int64, nullable, repeated, TimeNs } from "./scalar.ts";
+import { AsOf, Count, Float, Int64, nullable, repeated, TimeNs, word } from "./scalar.ts";
 import { Type } from "./schema.ts";
 
 export const LiveQuery = Type.Object({
@@ -18,6 +18,8 @@ export const LiveQuery = Type.Object({
       description: "`as_of` of an answer, or the id of the last event: the stream goes on behind it.",
     }),
   ),
+  // Read from the store.
+  missed: Type.Optional(word(["1"])),
 });
 
 /** The first event of a connection: what has been seen so far. */
@@ -55,7 +57,10 @@ export const LiveCommand = Type.Object({ run: Type.String(), command: Command })
 /** The run was deleted. */
 export const LiveGone = Type.Object({ run: Type.String() });
 
-/** Events between these ids were not sent to this subscriber: ask again. */
+/**
+ * Events behind `from`, up to `to`, were not sent to this subscriber: ask again. With `missed=1`, the rows of its runs are sent
+ * instead, as `metrics` and `logs`, as far as this collector has them.
+ */
 export const LiveSkipped = Type.Object({ from: AsOf, to: AsOf, reason: Type.String() });
 
 /** How the server is doing, once a second. */

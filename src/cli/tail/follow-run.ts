@@ -47,7 +47,7 @@ export async function followRun(client: Client, run: Run, stop: AbortSignal, on:
   const readStream = async () => {
     let isStale = false;
     let lookedMs = 0;
-    for await (const event of readWhile(client, { run: [run.id], after }, stop, { look, hasEnded })) {
+    for await (const event of readWhile(client, { run: [run.id], after, missed: "1" }, stop, { look, hasEnded })) {
       if (event.id !== "") after = event.id;
       isWaiting = false;
       on.take(event);
@@ -91,7 +91,7 @@ interface Looking {
 /** The events, until the stream ends. No event tells that a run has been silent for too long, so that is looked for. */
 async function* readWhile(
   client: Client,
-  query: { readonly run: string[]; readonly after: string },
+  query: { readonly run: string[]; readonly after: string; readonly missed: "1" },
   stop: AbortSignal,
   { look, hasEnded }: Looking,
 ): AsyncGenerator<LiveEvent> {

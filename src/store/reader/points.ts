@@ -152,9 +152,9 @@ function pointsSql(database: string, kind: PointKind, where: string): string {
 }
 
 /** The step and epoch of the spans around every mark that has none of its own. */
-function enclosingSql(database: string): string {
+export function enclosingSql(database: string, which = "key IN {keys:Array(String)}"): string {
   const columns = "span_id, ifNull(parent_id, '') AS parent_id, toString(name) AS name, index";
-  const wanted = `SELECT span_id FROM ${database}.metrics WHERE ${inGroups} AND key IN {keys:Array(String)}
+  const wanted = `SELECT span_id FROM ${database}.metrics WHERE ${inGroups} AND ${which}
       AND span_id != '' AND (step IS NULL OR epoch IS NULL)`;
   const spans = `SELECT ${columns} FROM ${database}.spans WHERE ${inGroups}`;
   const pick = (name: string) =>

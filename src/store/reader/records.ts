@@ -5,6 +5,7 @@ import type { ParamValue } from "#store/params.ts";
 import { jsonBool, jsonHas, jsonInt, jsonRaw, jsonText } from "#store/payload-sql.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
+import { type Arrived, hasArrived, paramsOfArrived } from "./arrived-points.ts";
 import { cutJson, cutText } from "./cut-text.ts";
 import { allOf, inGroups } from "./group-scope.ts";
 import {
@@ -36,6 +37,8 @@ export interface LogFilter extends PageOf {
   readonly workers: readonly string[];
   readonly stream: string;
   readonly descending: boolean;
+  /** Only lines that came in these journal records. */
+  readonly arrived?: Arrived;
   /** What is read of a message; null for what a list shows of any value. */
   readonly chars: number | null;
 }
@@ -89,6 +92,7 @@ function logConditions(filter: LogFilter, withLevel: boolean): string {
     filter.text === "" ? "" : "positionCaseInsensitiveUTF8(l.msg, {text:String}) > 0",
     filter.workers.length === 0 ? "" : "worker IN {workers:Array(String)}",
     filter.stream === "" ? "" : "stream = {stream:String}",
+    filter.arrived === undefined ? "" : hasArrived,
   );
 }
 
@@ -99,6 +103,7 @@ function logParams(filter: LogFilter): Record<string, ParamValue> {
     text: filter.text,
     workers: filter.workers,
     stream: filter.stream,
+    ...(filter.arrived === undefined ? {} : paramsOfArrived(filter.arrived)),
   };
 }
 
