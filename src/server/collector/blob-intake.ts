@@ -120,26 +120,40 @@ export class BlobRoom implements BlobIntake {
       });
   }
 
+  /** A client that finds its run being deleted sends the file again. */
   private async take(put: BlobPut, name: BlobName, at: string, location: string): Promise<BlobStored | Busy> {
+    const { removals } = this.collector;
+    const file = removals.take(at);
+    if (file === null) return busy;
+    try {
+      const taken = await this.store(put, name, at);
+      return taken === null || file.isMet ? busy : { location, sizeBytes: taken.size, sha256: taken.sha256 };
+    } finally {
+      removals.leave(file);
+    }
+  }
+
+  /** Null when there is no room. */
+  private async store(put: BlobPut, name: BlobName, at: string): Promise<Pick<Stored, "size" | "sha256"> | null> {
     const { contentType } = put;
     const head: Uint8Array[] = [];
     const sent = await this.blobs.put(at, keepHead(put.body, head), { bytesMax: this.bytesMax, contentType });
     const { stored, objectKey } = sent.created ? { stored: sent, objectKey: at } : await this.find(name, at);
     const input = toInput(put, name, objectKey, stored);
     const submitted = this.collector.submit(input);
-    if (typeof submitted === "string") return busy;
+    if (typeof submitted === "string") return null;
     const { position } = await submitted.applied;
     this.remember(input, position);
     if (stored.sha256 !== sent.sha256) {
       const told = this.collector.submit(toConflict(put, sent, stored, Buffer.concat(head)));
-      if (typeof told === "string") return busy;
+      if (typeof told === "string") return null;
       await told.durable;
     }
     if (objectKey.startsWith(waitingPrefix)) {
       this.wait(input);
       this.look();
     }
-    return { location, sizeBytes: stored.size, sha256: stored.sha256 };
+    return stored;
   }
 
   /** The key that the blob was first stored under. It stays the same when the run is renamed. */

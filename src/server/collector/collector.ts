@@ -42,6 +42,7 @@ import { createIntakeStore, untilDone } from "./intake-store.ts";
 import { JournalDamage } from "./journal-damage.ts";
 import { type ByKey, keepByKey } from "./keep-by-key.ts";
 import { createLeaver, createMender } from "./mend.ts";
+import { Removals } from "./removals.ts";
 import { RowsInUse } from "./rows-in-use.ts";
 import { StateVersions } from "./state-versions.ts";
 import { createEndless, createPatience, meetStore, none, type Patience } from "./store-meeting.ts";
@@ -100,6 +101,7 @@ export interface Collector {
   /** Accepted records that the journal no longer has. */
   readonly damage: JournalDamage;
   readonly versions: StateVersions;
+  readonly removals: Removals;
   readonly unstored: UnstoredState;
   readonly byKey: ByKey;
   /** How near the process is to its memory budget. */
@@ -204,6 +206,7 @@ async function openWithStore(
     if (!closing) options.onFatal(cause);
   };
   const versions = new StateVersions();
+  const removals = new Removals();
   const onApplied = (entry: AppliedInput): void => {
     const { position, input, batch } = entry;
     for (const { row } of entry.applied.state) versions.note(row.version);
@@ -213,7 +216,7 @@ async function openWithStore(
     rowsInUse.forgotten(hub.keptFrom - 1);
     // A deletion that was set aside hides nothing.
     const deleted = entry.applied.faults.length === 0 ? deletedBy(input) : null;
-    if (deleted !== null) carryOut(collector, deleted, position, isClosing);
+    if (deleted !== null) carryOut(collector, { runs: deleted, workspace: input.workspace }, position, isClosing);
   };
   const start = { applied: Math.max(storedTo, journal.state().firstPosition - 1), durable };
   const applied = (): number => sequencer.position.applied;
@@ -228,8 +231,8 @@ async function openWithStore(
     byKey.close();
   };
   const collector = assemble({
-    ...{ id, store, blobs, journal, writer, sequencer, applier, hub, setAside, damage, versions, unstored, byKey },
-    ...{ listeners, storedListeners, notes: met.notes, rowsInUse, onClose, closeStore, tell },
+    ...{ id, store, blobs, journal, writer, sequencer, applier, hub, setAside, damage, versions, removals, unstored },
+    ...{ listeners, storedListeners, byKey, notes: met.notes, rowsInUse, onClose, closeStore, tell },
     ...{ joined: joined.promise, patience: met.later === null ? patience : none, strain: () => strainOf(options) },
   });
   const begun = begin(collector, { met, left, steps, isClosing, onJoined: () => joined.resolve() }, options);

@@ -36,7 +36,7 @@ export function orderDeletion(
  */
 export function carryOut(
   collector: Collector,
-  runs: readonly DeletedRun[],
+  { runs, workspace }: Pick<DeletionOrder, "runs" | "workspace">,
   position: number,
   isClosing: () => boolean,
 ): void {
@@ -44,6 +44,10 @@ export function carryOut(
     await collector.writer.storedUpTo(position);
     await removeHidden(collector);
   });
+  collector.removals.begin(
+    runs.map(({ runId }) => ({ workspace, runId })),
+    removed,
+  );
   void leave(
     collector.applier,
     runs.flatMap((run) => run.groupKeys),
@@ -100,6 +104,10 @@ export async function resumeDeletions(collector: Collector, isClosing: () => boo
   const hidden = await untilDone(() => readHiddenGroups(collector.store));
   if (hidden.length === 0) return { gone: Promise.resolve() };
   const gone = untilTaken(collector, isClosing, () => removeHidden(collector));
+  collector.removals.begin(
+    hidden.map(({ workspace, run_id: runId }) => ({ workspace, runId })),
+    gone,
+  );
   void leave(
     collector.applier,
     hidden.map(({ group_key }) => group_key),

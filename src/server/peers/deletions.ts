@@ -233,7 +233,12 @@ export class SharedDeletions {
     const covered = fact.covered[collector.id] ?? 0;
     const isLate = collector.writer.stored < covered;
     if (isLate) await collector.writer.storedUpTo(covered);
-    await leave(collector.applier, keysOf(fact), this.remove(fact, isOwn, isLate));
+    const removed = this.remove(fact, isOwn, isLate);
+    collector.removals.begin(
+      fact.groups.map(({ workspace, run_id: runId }) => ({ workspace, runId })),
+      removed,
+    );
+    await leave(collector.applier, keysOf(fact), removed);
   }
 
   /** False if the process ends first: the next start reads the order again. */
