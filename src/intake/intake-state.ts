@@ -167,6 +167,7 @@ export class IntakeState {
     const keys = new Set(groupKeys);
     for (const key of keys) {
       this.leaving.delete(key);
+      this.reading.delete(key);
       this.groups.forget(key);
     }
     this.cirron.forget(keys);
@@ -175,9 +176,9 @@ export class IntakeState {
   private async loadGroups(groupKeys: readonly GroupKey[]): Promise<void> {
     await Promise.all(
       groupKeys.map((key) =>
-        this.readOnce(key, async () => {
+        this.readOnce(key, async (isCurrent) => {
           const { row, loading } = await this.store.readKnownGroup(key);
-          this.groups.load(key, row, loading);
+          if (isCurrent()) this.groups.load(key, row, loading);
         }),
       ),
     );
@@ -194,10 +195,12 @@ export class IntakeState {
         });
   }
 
-  private readOnce(name: string, read: () => Promise<void>): Promise<void> {
+  /** `isCurrent` is false once the group was deleted: what was read of it is gone then. */
+  private readOnce(name: string, read: (isCurrent: () => boolean) => Promise<void>): Promise<void> {
     const begun = this.reading.get(name);
     if (begun !== undefined) return begun;
-    const reading = read().finally(() => this.reading.delete(name));
+    const isCurrent = (): boolean => this.reading.get(name) === reading;
+    const reading = read(isCurrent).finally(() => isCurrent() && this.reading.delete(name));
     this.reading.set(name, reading);
     return reading;
   }

@@ -57,7 +57,7 @@ export async function recall(
   cleared: Cleared,
   leaving: ReadonlyMap<string, Promise<void>>,
 ): Promise<void> {
-  const { workspace } = state;
+  const { workspace, deletions } = state;
   const [found, batches, near] = await Promise.all([
     needs.ids.length === 0 ? [] : store.findGroups(needs.ids.map(({ key }) => key)),
     needs.batchIds.length === 0 ? [] : store.findBatches(workspace, needs.batchIds),
@@ -76,6 +76,8 @@ export async function recall(
   }
   const components = await readComponents(state, store, [...groupKeys, ...batches.map(({ groupKey }) => groupKey)]);
   const rows = await readRows(state, store, components, groupKeys, needs.ids.filter(isFound));
+  // What was deleted meanwhile must not come back. The batch is not ready then, and all of this is asked again.
+  if (state.deletions !== deletions) return;
   for (const component of components) takeComponent(state, component);
   takeRows(state, needs.ids, groupsOf, rows);
   if (needs.near !== null) state.away.cover(needs.facts, needs.near);
@@ -95,7 +97,9 @@ async function takeNear(state: CirronWorkspace, store: CirronStore, rows: readon
     const component = state.components.get(state.components.ofKey(row.group_key) as number);
     const question = state.away.questionFor(component, state.gapNs);
     if (question === null) continue;
+    const { deletions } = state;
     const found = await store.findNear(state.workspace, question);
+    if (state.deletions !== deletions) return;
     state.away.cover(component, question);
     for (const other of found) queue.push(other);
   }

@@ -98,6 +98,8 @@ export class CirronWorkspace {
   readonly away: AwayComponents;
   /** Counts what was dropped. After a drop, what was looked up before may no longer hold. */
   losses = 0;
+  /** Counts deletions of groups: what is being read from the store meanwhile may be gone. */
+  deletions = 0;
   private lookedForQuietNs = 0n;
   private readonly limits: CirronLimits;
   /** Components whose state is to be stored. */
@@ -214,6 +216,7 @@ export class CirronWorkspace {
 
   /** The groups were deleted: their rows are new when they arrive again. */
   forget(groupKeys: ReadonlySet<string>): void {
+    this.deletions++;
     for (const key of groupKeys) {
       const at = this.components.ofKey(key);
       if (at !== undefined) this.drop(at);
