@@ -27,10 +27,18 @@ export async function exchange(request: HttpRequest, timeoutMs: number): Promise
     const answer = await exchangeOnce({ ...request, url }, timeoutMs);
     const again = answer.kind === "answer" && (answer.status === 307 || answer.status === 308);
     if (!again || answer.location === undefined || hop === redirectsMax) return answer;
-    const target = URL.parse(answer.location, url);
-    if (target?.host !== new URL(url).host) return answer;
-    url = target.href;
+    const target = toTarget(url, answer.location);
+    if (target === null) return answer;
+    url = target;
   }
+}
+
+/** Where a redirect leads; null for another host, or from HTTPS to HTTP, which must not get the key. */
+export function toTarget(url: string, location: string): string | null {
+  const from = new URL(url);
+  const target = URL.parse(location, url);
+  if (target?.host !== from.host || (from.protocol === "https:" && target.protocol !== "https:")) return null;
+  return target.href;
 }
 
 export function closeConnections(): void {
