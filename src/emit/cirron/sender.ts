@@ -3,7 +3,7 @@
 // Before a batch is sent, its blobs are, and their new addresses are written into the spool file, so that
 // what was posted and what is in the spool are always the same bytes.
 
-import { appendFile, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { appendFile, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -122,13 +122,20 @@ export class Sender {
     }
     const moved = await this.sendBlobs(json);
     if (typeof moved === "object") return moved;
-    if (moved !== json) {
-      await writeFile(`${path}.tmp`, moved);
-      await rename(`${path}.tmp`, path);
-    }
+    if (moved !== json) await this.rewrite(path, moved);
     const answer = await this.post(name, moved);
     this.tellRefusal(answer);
     return toOutcome(answer);
+  }
+
+  /** If the disk takes no more, the spool keeps the local addresses; the records are the same with either. */
+  private async rewrite(path: string, json: string): Promise<void> {
+    try {
+      await writeFile(`${path}.tmp`, json);
+      await rename(`${path}.tmp`, path);
+    } catch {
+      await rm(`${path}.tmp`, { force: true }).catch(() => undefined);
+    }
   }
 
   /** Reports a wrong key or path, because nobody looks at the counters. */
