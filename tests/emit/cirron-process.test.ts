@@ -154,3 +154,16 @@ describe("inside a capturing parent (CIRRON_RUN_ID)", () => {
     });
   });
 });
+
+it("flushes as often as the latest profile() asks", async () => {
+  const folder = makeFolder();
+  await startProgram(
+    folder,
+    `${sdk} profile({ flushIntervalMs: 60_000 });
+     await shutdown();
+     profile({ flushIntervalMs: 10 });
+     mark("x", 1);
+     setTimeout(() => process.kill(process.pid, "SIGKILL"), 500);`,
+  ).ended;
+  expect(readSpool(`${folder}/.cirron`).marks.map((row) => row.name)).toContain("x");
+});

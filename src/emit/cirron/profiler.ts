@@ -121,7 +121,8 @@ export class Profiler implements BatchSink {
       onExit: () => this.endSession(),
       onSignal: () => this.endSession(),
     });
-    this.timer ??= setInterval(() => this.tick(), settings.flushIntervalMs).unref();
+    if (this.timer !== null) clearInterval(this.timer);
+    this.timer = setInterval(() => this.tick(), settings.flushIntervalMs).unref();
   }
 
   private tick(): void {
