@@ -42,6 +42,8 @@ export interface ShutdownOptions {
   readonly timeoutMs?: number;
 }
 
+/** A timer with a longer time would fire at once. */
+const timerMsMax = 2 ** 30;
 const profiler = new Profiler();
 const { recorder } = profiler;
 const handle: ProfileHandle = { shutdown, [Symbol.asyncDispose]: () => shutdown() };
@@ -54,7 +56,7 @@ export function profile(options?: ProfileOptions): ProfileHandle {
 
 /** Ends the session, writes everything to the spool and, with a server, waits for it to be sent. */
 export function shutdown(options?: ShutdownOptions): Promise<void> {
-  return profiler.stop(toNumberOption(readOptions(options).timeoutMs) ?? 5000);
+  return profiler.stop(Math.min(timerMsMax, toNumberOption(readOptions(options).timeoutMs) ?? 5000));
 }
 
 /** Writes what was recorded so far to the spool now. */

@@ -232,3 +232,11 @@ describe("the spool", () => {
     for (const request of posts(server.requests)) readBatch(request.body.toString());
   });
 });
+
+it("waits for the server at the end, also when it may take longer than any timer runs", async () => {
+  const server = await startRecorder(() => taken);
+  profile({ path: makeFolder(), endpoint: server.url });
+  mark("x", 1);
+  await shutdown({ timeoutMs: 2 ** 33 });
+  expect(health().http).toEqual({ sent: 1, refused: 0, waiting: 0 });
+});
