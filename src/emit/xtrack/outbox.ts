@@ -1,6 +1,8 @@
 // Events on their way: in order of their sequence numbers, each kept until it was confirmed (where the
 // collector confirms) or handed over (where it cannot). Bounded in bytes; what is given up is counted.
 
+import { firstPlace } from "#base/first-place.ts";
+
 export interface OutboxCounts {
   /** Events that were never sent because the buffer was full. */
   readonly dropped: number;
@@ -165,14 +167,8 @@ export class Outbox {
   }
 
   private find(seq: number): Entry | undefined {
-    let low = this.head;
-    let high = this.entries.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.entries[middle] as Entry).seq < seq) low = middle + 1;
-      else high = middle;
-    }
-    const entry = this.entries[low];
+    const { entries } = this;
+    const entry = entries[firstPlace(this.head, entries.length, (place) => (entries[place] as Entry).seq < seq)];
     return entry?.seq === seq ? entry : undefined;
   }
 }

@@ -1,6 +1,7 @@
 // Numbers of components in the order of their start, so that those near a time are found without looking at all.
 
 import type { SenderNs } from "#base/clock.ts";
+import { firstPlace } from "#base/first-place.ts";
 
 interface Times {
   readonly firstNs: SenderNs;
@@ -50,13 +51,7 @@ export class TimeOrder {
 
   /** The first place whose start is not before this. */
   private placeOf(startNs: SenderNs): number {
-    let [low, high] = [0, this.starts.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.starts[middle] as bigint) < startNs) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstPlace(0, this.starts.length, (place) => (this.starts[place] as bigint) < startNs);
   }
 }
 
