@@ -3,7 +3,7 @@
 // Before a batch is sent, its blobs are, and their new addresses are written into the spool file, so that
 // what was posted and what is in the spool are always the same bytes.
 
-import { appendFile, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { appendFile, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
