@@ -9,6 +9,8 @@ export interface Waiting {
   readonly position: number;
   readonly input: Input;
   readonly settle: (receipt: Receipt) => void;
+  /** Called when nobody looks at the input's bytes any more. */
+  readonly letGo: () => void;
   /** How often it was put off. */
   readonly delays: number;
 }
@@ -17,6 +19,8 @@ export interface Entry extends Waiting {
   readonly decoded: Decoded;
 }
 
+type Unanswered = Pick<Entry, "settle" | "letGo" | "delays">;
+
 /** The limit, in bytes of input. */
 const heldBytesMax = 16 * 1024 * 1024;
 
@@ -24,21 +28,29 @@ export class HeldInputs {
   bytes = 0;
   private readonly entries = new Map<number, Entry>();
   /** For inputs that will be read back from the journal. */
-  private readonly unanswered = new Map<number, Pick<Entry, "settle" | "delays">>();
+  private readonly unanswered = new Map<number, Unanswered>();
 
   has(position: number): boolean {
     return this.entries.has(position);
   }
 
-  hold(entry: Entry): void {
-    const size = entry.input.body.length;
-    if (this.bytes + size > heldBytesMax && this.entries.size > 0) {
+  /** Whether so many more bytes would be held decoded. */
+  hasRoom(bytes: number): boolean {
+    return this.entries.size === 0 || this.bytes + bytes <= heldBytesMax;
+  }
+
+  /** What was not decoded is not held. */
+  hold({ decoded, ...waiting }: Waiting & { readonly decoded: Decoded | null }): void {
+    const { position, input, settle, letGo, delays } = waiting;
+    if (decoded === null || !this.hasRoom(input.body.length)) {
       // Nothing else of the entry, which would otherwise stay in memory until then.
-      this.unanswered.set(entry.position, { settle: entry.settle, delays: entry.delays });
+      this.unanswered.set(position, { settle, letGo: ignore, delays });
+      decoded?.release?.();
+      letGo();
       return;
     }
-    this.bytes += size;
-    this.entries.set(entry.position, entry);
+    this.bytes += input.body.length;
+    this.entries.set(position, { ...waiting, decoded });
   }
 
   take(position: number): Entry | undefined {
@@ -49,10 +61,10 @@ export class HeldInputs {
     return entry;
   }
 
-  takeUnanswered(position: number): Pick<Entry, "settle" | "delays"> {
+  takeUnanswered(position: number): Unanswered {
     const answer = this.unanswered.get(position);
     this.unanswered.delete(position);
-    return answer ?? { settle: ignore, delays: 0 };
+    return answer ?? { settle: ignore, letGo: ignore, delays: 0 };
   }
 }
 

@@ -40,6 +40,8 @@ export interface Decoded {
    * may be many rows; nothing else may change the state between them.
    */
   apply(state: IntakeState, arrival: Arrival, position: number): Applied | Generator<void, Applied>;
+  /** Gives its memory back. Called instead of `apply` when the input will be decoded again. */
+  release?(): void;
   /** It takes so long that other work gets turns between the steps. */
   readonly isLong?: boolean;
 }

@@ -148,18 +148,26 @@ export class Sequencer {
     this.aheadTo = 0;
   }
 
-  /** `given` is the decoded input, if the caller has decoded it already. */
-  submit(input: Input, given?: Decoded): Submitted {
+  /** Whether an input of so many bytes would wait decoded. Otherwise it is read back, and need not be decoded before. */
+  holdsDecoded(bytes: number): boolean {
+    return this.held.hasRoom(this.flyingBytes + bytes);
+  }
+
+  /**
+   * `given` is the decoded input, if the caller has decoded it already; null if it is to be decoded when it is read back.
+   * `onLetGo` is called when nobody needs the input's bytes any more.
+   */
+  submit(input: Input, given?: Decoded | null, onLetGo: () => void = ignore): Submitted {
     const appended = this.log.append(encodeInput(input));
     if (appended === "memory_full" || appended === "disk_full") return appended;
-    const decoded = given ?? this.applier.decode(input);
+    const decoded = given === undefined ? this.applier.decode(input) : given;
     const applied = Promise.withResolvers<Receipt>();
     const bytes = input.body.length;
     this.flyingBytes += bytes;
     const durable = appended.then(
       (position) => {
         this.flyingBytes -= bytes;
-        this.arrive({ position, input, decoded, settle: applied.resolve, delays: 0 });
+        this.arrive({ position, input, settle: applied.resolve, letGo: onLetGo, delays: 0 }, decoded);
         return position;
       },
       (cause) => {
@@ -197,11 +205,12 @@ export class Sequencer {
     this.awaited = this.awaited.filter((waiter) => waiter.position > position);
   }
 
-  private arrive(entry: Entry): void {
-    this.durable = Math.max(this.durable, entry.position);
-    const isNext = entry.position === this.applied + 1;
-    const isAtOnce = isNext && this.catchingUp === null && !this.share.isOver;
+  private arrive(waiting: Waiting, decoded: Decoded | null): void {
+    this.durable = Math.max(this.durable, waiting.position);
+    const isNext = waiting.position === this.applied + 1;
+    const isAtOnce = decoded !== null && isNext && this.catchingUp === null && !this.share.isOver;
     if (isAtOnce) {
+      const entry = { ...waiting, decoded };
       try {
         if (this.applyAtOnce(entry)) return;
       } catch (error) {
@@ -209,7 +218,7 @@ export class Sequencer {
         return;
       }
     }
-    this.held.hold(entry);
+    this.held.hold({ ...waiting, decoded });
     if (this.catchingUp === null) void this.startCatchUp(isAtOnce ? undefined : nextTurn);
   }
 
@@ -334,7 +343,7 @@ export class Sequencer {
 
   /** Appends a copy of an input that has to wait, if others wait for it. */
   private async putOff(entry: Entry): Promise<boolean> {
-    const { position, input, decoded, settle, delays } = entry;
+    const { position, input, delays, ...rest } = entry;
     // All that wait behind it may have been put off themselves.
     if (this.durable - position <= this.copies.size) return false;
     const appended = this.log.append(encodeInput({ ...input, copyOf: position }));
@@ -345,7 +354,7 @@ export class Sequencer {
     this.durable = Math.max(this.durable, copy);
     this.copies.delete(position);
     this.copies.add(copy);
-    this.held.hold({ position: copy, input: { ...input, copyOf: position }, decoded, settle, delays: delays + 1 });
+    this.held.hold({ ...rest, position: copy, input: { ...input, copyOf: position }, delays: delays + 1 });
     this.passOver(position);
     return true;
   }
@@ -365,13 +374,19 @@ export class Sequencer {
     );
   }
 
-  private finish({ position, input, settle }: Waiting, applied: Applied): void {
+  private finish({ position, input, settle, letGo }: Waiting, applied: Applied): void {
     this.noteApplied(position);
     this.copies.delete(position);
     const { accepted, duplicates, faults } = applied;
-    this.gathering.add({ position, input, applied, tell: () => settle({ position, accepted, duplicates, faults }) });
+    const tell = (): void => {
+      settle({ position, accepted, duplicates, faults });
+      letGo();
+    };
+    this.gathering.add({ position, input, applied, tell });
   }
 }
+
+function ignore(): void {}
 
 export type Submitted =
   | "memory_full"

@@ -112,7 +112,8 @@ export interface Collector {
   onApplied(listener: (applied: AppliedInput) => void): void;
   /** Called with the last journal record that is stored, and with the batches stored since the last call. */
   onStored(listener: StoredListener): void;
-  submit(input: Input, decoded?: Decoded): Submitted;
+  /** As the sequencer's. */
+  submit(input: Input, decoded?: Decoded | null, onLetGo?: () => void): Submitted;
   /** Makes changes of the small tables durable and applies them. */
   change(changes: readonly StateChange[], workspace: string, author: string): Promise<Receipt>;
   /** Retries records that were set aside, all of them or these; returns how many. */
@@ -346,7 +347,7 @@ type Parts = Omit<
 
 function assemble(parts: Parts): Collector {
   const { sequencer, writer, journal, listeners } = parts;
-  const submit = (input: Input, decoded?: Decoded): Submitted => sequencer.submit(input, decoded);
+  const submit: Collector["submit"] = (...given) => sequencer.submit(...given);
   const drained = async (): Promise<void> => {
     await sequencer.drained();
     await writer.storedUpTo(sequencer.position.applied);

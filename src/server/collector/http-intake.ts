@@ -2,6 +2,8 @@
 
 import { Turn } from "#base/turns.ts";
 import type { Control } from "#control/control.ts";
+import type { Input } from "#intake/input.ts";
+import type { Decoded } from "#intake/input-kind.ts";
 import type { Receipt } from "#intake/sequencer.ts";
 import type { Fault } from "#model/fault.ts";
 import { faultsMax } from "#model/fault-list.ts";
@@ -17,11 +19,16 @@ const flyingMax = 8;
 export function createHttpIntake(collector: Collector, desk: Pick<Control, "hearAck">): Intake {
   return {
     /** If room runs out in the middle, the records taken before are recognised when the body is sent again. */
-    async submit(submissions, answerWhen, onSent, onApplied = null) {
+    async submit(submissions, answerWhen, onSent, onLetGo = null) {
       const total = { position: collector.sequencer.position.durable, accepted: 0, duplicates: 0 };
       const faults: Fault[] = [];
       const flying: Promise<Receipt | number>[] = [];
-      const applying: Promise<Receipt>[] = [];
+      // The last is let go of here, so that none is before all are sent.
+      let looking = 1;
+      const letGo = (): void => {
+        looking--;
+        if (looking === 0) onLetGo?.();
+      };
       let busy: Busy | undefined;
       const land = (landed: Receipt | number): void => {
         if (typeof landed === "number") {
@@ -44,20 +51,20 @@ export function createHttpIntake(collector: Collector, desk: Pick<Control, "hear
         // A worker that answers a command without naming its run is recognised by the command's id alone.
         if (!input.imported) for (const ack of answers ?? []) desk.hearAck(input.workspace, ack);
         const record = faults.length === 0 ? input : { ...input, faultsMax: Math.max(0, faultsMax - faults.length) };
-        const decoding = submission.decoded ?? collector.applier.decodeInTurns(record);
+        const decoding = submission.decoded ?? decodeHeld(collector, record);
         const decoded = decoding instanceof Promise ? await decoding : decoding;
-        const submitted = collector.submit(record, decoded);
+        const submitted = collector.submit(record, decoded, letGo);
         if (typeof submitted === "string") {
           busy = { busy: true, retryAfterS: retryAfterS[submitted] };
           break;
         }
-        if (onApplied !== null) applying.push(submitted.applied);
+        looking++;
         flying.push(answerWhen === "applied" ? submitted.applied : submitted.durable);
         while (flying.length >= flyingMax) land(await (flying.shift() as (typeof flying)[number]));
       }
       onSent?.();
       for (const receipt of flying) land(await receipt);
-      if (onApplied !== null && busy === undefined) void Promise.all(applying).then(onApplied, () => undefined);
+      if (busy === undefined) letGo();
       return busy ?? { ...total, faults };
     },
     queryable: (position) => collector.queryable(position),
@@ -67,4 +74,9 @@ export function createHttpIntake(collector: Collector, desk: Pick<Control, "hear
     },
     backlogBytes: () => collector.sequencer.backlogBytes,
   };
+}
+
+/** What would have to be read back from the journal anyway is decoded then, and only then. */
+function decodeHeld({ sequencer, applier }: Collector, input: Input): Decoded | null | Promise<Decoded> {
+  return sequencer.holdsDecoded(input.body.length) ? applier.decodeInTurns(input) : null;
 }

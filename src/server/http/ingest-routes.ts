@@ -133,9 +133,9 @@ async function takeBody(
   const isAwaited = query.wait === "1";
   const release = door.copiesBody === true ? body.release : packed === undefined ? null : body.releaseSent;
   // The answer may depend on the body, and may come before its records are applied.
-  const onApplied = release === null ? null : () => void holding.answered.then(release);
+  const onLetGo = release === null ? null : () => void holding.answered.then(release);
   const receipt = await (refused === null
-    ? intake.submit(submissions, isAwaited ? "applied" : answerWhen, () => holding.leave(), onApplied)
+    ? intake.submit(submissions, isAwaited ? "applied" : answerWhen, () => holding.leave(), onLetGo)
     : intake.submit([{ input: toRefused(arrival, door, refused) }], "applied"));
   if (isBusy(receipt)) {
     metrics.refused.inc({ reason: "busy" });

@@ -28,13 +28,14 @@ export interface IntakeLoad {
 export interface Intake extends IntakeLoad {
   /**
    * Resolves when all of it is durable, or applied. `onSent` is called when all of it is on its way to the disk;
-   * `onApplied` when all of it is applied and nobody needs the bytes of its inputs any more.
+   * `onLetGo` when all of it was taken and nobody needs the bytes of its inputs any more: they are applied, or will be read
+   * back from the journal.
    */
   submit(
     submissions: TakenRequest["submissions"],
     answerWhen: TakenRequest["answerWhen"],
     onSent?: () => void,
-    onApplied?: (() => void) | null,
+    onLetGo?: (() => void) | null,
   ): Promise<Receipt | Busy>;
   /** Resolves when everything up to this journal record can be queried. */
   queryable(position: number): Promise<void>;
