@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { bytePool, doublePool, emptyPools, noteWaiting, wordPool } from "./array-pool.ts";
+import { bytePool, doublePool, emptyPools, letGoUnused, wordPool } from "./array-pool.ts";
 import { DictColumn, Int64Column, nullableString, StringColumn } from "./columns.ts";
 
 it("gives out an array that was given back, to whoever needs one of its size", () => {
@@ -35,22 +35,24 @@ it("takes neither odd or tiny sizes, nor views of larger memory, nor more than i
   expect(large.filter((array) => again.has(array)).length).toBeGreaterThan(0);
 });
 
-it("keeps less for later while rows wait that will give theirs back", () => {
-  const kept = (): number => {
-    emptyPools();
-    const arrays = Array.from({ length: 20 }, () => bytePool.take(16 * 1024 * 1024));
-    for (const array of arrays) bytePool.give(array);
-    const again = new Set(arrays.map(({ length }) => bytePool.take(length)));
-    return arrays.filter((array) => again.has(array)).length;
+it("lets go of what nobody has needed for a while, and of nothing else", () => {
+  emptyPools();
+  const arrays = Array.from({ length: 6 }, () => bytePool.take(100_000));
+  const take = (count: number): Uint8Array[] => Array.from({ length: count }, () => bytePool.take(100_000));
+  const give = (some: readonly Uint8Array[]): void => {
+    for (const array of some) bytePool.give(array);
   };
-  const alone = kept();
-  const waiting = 160 * 1024 * 1024;
-  noteWaiting(waiting);
-  const beside = kept();
-  noteWaiting(20 * waiting);
-  const least = kept();
-  noteWaiting(-21 * waiting);
-  expect([alone, beside, least, kept()]).toEqual([16, 6, 2, 16]);
+  give(arrays);
+  // Whether these are needed is not known yet.
+  letGoUnused();
+  for (const needed of [2, 4, 3]) give(take(needed));
+  letGoUnused();
+  const kept = take(6).filter((array) => arrays.includes(array));
+  expect(kept).toHaveLength(4);
+  give(kept);
+  letGoUnused();
+  letGoUnused();
+  expect(take(4).filter((array) => arrays.includes(array))).toEqual([]);
 });
 
 it("has memory that the runtime does not count, up to what would be too much without being collected", () => {

@@ -19,11 +19,8 @@ interface ArrayType<A extends PooledArray> {
 /** The runtime handles smaller arrays cheaply itself, and larger ones would let one odd message fill the pool. */
 const pooledBytesMin = 256;
 const pooledBytesMax = 32 * 1024 * 1024;
-/** How much all pools together keep for reuse, unless they are told to keep less. */
-export const keptFreeBytesUsual: number = 256 * 1024 * 1024;
-let freeBytesMax = keptFreeBytesUsual;
-/** They keep this much even when waiting rows hold a lot. */
-const freeBytesLeast = 32 * 1024 * 1024;
+/** How much all pools together keep for reuse. */
+const freeBytesMax = 256 * 1024 * 1024;
 /** Smaller arrays are not worth a place among pages. */
 const pagedBytesMin = 4 * 1024;
 /** Small arrays of one size share a slab. */
@@ -53,12 +50,13 @@ const collected = new FinalizationRegistry<number>((shared) => {
 });
 
 let freeBytes = 0;
-let waitingBytes = 0;
 
 export class ArrayPool<A extends PooledArray> {
   private readonly type: ArrayType<A>;
   /** By the logarithm of their length. */
   private readonly free: A[][] = Array.from({ length: 32 }, () => []);
+  /** How many of each were never needed since unused ones were let go of last: those that lie deepest. */
+  private readonly unused: number[] = Array.from({ length: 32 }, () => 0);
 
   constructor(type: ArrayType<A>) {
     this.type = type;
@@ -71,18 +69,27 @@ export class ArrayPool<A extends PooledArray> {
     if (free.length === 0) this.make(2 ** order, free);
     const array = free.pop() as A;
     freeBytes -= array.byteLength;
+    if (free.length < (this.unused[order] as number)) this.unused[order] = free.length;
     return array;
   }
 
   empty(): void {
     for (const list of this.free) list.length = 0;
+    this.unused.fill(0);
+  }
+
+  letGoUnused(): void {
+    for (const [order, list] of this.free.entries()) {
+      for (const { byteLength } of list.splice(0, this.unused[order])) freeBytes -= byteLength;
+      this.unused[order] = list.length;
+    }
   }
 
   /** Arrays that did not come from here are left to the runtime. */
   give(array: A): void {
     const { length, byteLength } = array;
     const isPooled = byteLength >= pooledBytesMin && byteLength <= pooledBytesMax && (length & (length - 1)) === 0;
-    if (!isPooled || !isWhole(array) || freeBytes + byteLength > freeRoom()) return;
+    if (!isPooled || !isWhole(array) || freeBytes + byteLength > freeBytesMax) return;
     freeBytes += byteLength;
     this.free[31 - Math.clz32(length)]?.push(array);
   }
@@ -134,25 +141,20 @@ function takePages(bytes: number): ArrayBufferLike {
 
 /** Drops everything that is kept for reuse. */
 export function emptyPools(): void {
-  for (const pool of [bytePool, wordPool, integerPool, doublePool]) pool.empty();
+  for (const pool of pools) pool.empty();
   freeBytes = 0;
 }
 
-/** Sets how much all pools together may keep for reuse from now on. */
-export function keepFreeBytes(bytesMax: number): void {
-  freeBytesMax = bytesMax;
-}
-
-/** Waiting rows hold this much more, or less. Their memory will be free when they go, so less is kept besides. */
-export function noteWaiting(bytes: number): void {
-  waitingBytes += bytes;
-}
-
-function freeRoom(): number {
-  return Math.max(Math.min(freeBytesLeast, freeBytesMax), freeBytesMax - waitingBytes);
+/**
+ * Drops what nobody has needed since this was called last, but nothing that will be needed again soon: what is dropped stays in
+ * memory until the heap has been looked through, and what is taken meanwhile comes on top of it.
+ */
+export function letGoUnused(): void {
+  for (const pool of pools) pool.letGoUnused();
 }
 
 export const bytePool: ArrayPool<Uint8Array> = new ArrayPool(Uint8Array);
 export const wordPool: ArrayPool<Uint32Array> = new ArrayPool(Uint32Array);
 export const integerPool: ArrayPool<Int32Array> = new ArrayPool(Int32Array);
 export const doublePool: ArrayPool<Float64Array> = new ArrayPool(Float64Array);
+const pools = [bytePool, wordPool, integerPool, doublePool];

@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { constants, PerformanceObserver } from "node:perf_hooks";
 import { afterEach, expect, it } from "vitest";
-import { bytePool, emptyPools } from "#base/array-pool.ts";
 import { nextTurn } from "#base/turns.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 
@@ -18,25 +17,6 @@ it("is strained near its budget, and more where it is nearly reached, and until 
     return watch?.strain;
   });
   expect(seen).toEqual(["none", "tight", "tight", "none", "none", "full", "full", "tight", "full", "none"]);
-});
-
-it("keeps less of what is freed while it is tight", () => {
-  let rss = 800 * mebibyte;
-  watch = new MemoryWatch(1024 * mebibyte, () => ({ rss, arrayBuffers: 0 }));
-  const countKept = (): number => {
-    emptyPools();
-    const freed = new Set(Array.from({ length: 24 }, () => bytePool.take(8 * mebibyte)));
-    for (const array of freed) bytePool.give(array);
-    return Array.from(freed, ({ length }) => bytePool.take(length)).filter((array) => freed.has(array)).length;
-  };
-  expect(countKept()).toBe(24);
-  rss = 900 * mebibyte;
-  watch.look();
-  expect(countKept()).toBe(16);
-  rss = 800 * mebibyte;
-  watch.look();
-  expect(countKept()).toBe(24);
-  emptyPools();
 });
 
 it("collects the young when buffers have grown, before the runtime looks through the whole heap for them and not while it does", async () => {

@@ -2,7 +2,7 @@
 // runtime adds bodies that are garbage and not collected yet, and what is kept to be used again. How much that is only the
 // runtime and the system can tell, so they are asked.
 
-import { keepFreeBytes, keptFreeBytesUsual } from "#base/array-pool.ts";
+import { letGoUnused } from "#base/array-pool.ts";
 import { collectBeside, collectYoung } from "#base/give-back.ts";
 import { Marking } from "#base/marking.ts";
 import { nextTurn } from "#base/turns.ts";
@@ -19,11 +19,8 @@ const collectedShare = 3 / 4;
 /** What it grows by, of the budget, and how often at most. */
 const grownShare = 1 / 64;
 const collectedMs = 1000;
-/**
- * Of the budget: what is kept to be used again while it is tight, about what one plan returns and the next one takes. What is
- * let go of stays until the heap has been looked through, and what is taken meanwhile comes on top of it.
- */
-const tightFreeShare = 1 / 8;
+/** Pooled memory that was not needed for so long is let go of: longer than it takes to make a plan and to store it. */
+const unusedMs = 5000;
 
 type Held = Pick<NodeJS.MemoryUsage, "rss" | "arrayBuffers">;
 
@@ -49,7 +46,7 @@ export class MemoryWatch {
   private collectedAtMs = Number.NEGATIVE_INFINITY;
   /** The least that the process held since. */
   private leastRss = Number.POSITIVE_INFINITY;
-  private readonly timer: NodeJS.Timeout;
+  private readonly timers: readonly NodeJS.Timeout[];
 
   constructor(
     budgetBytes: number,
@@ -59,7 +56,7 @@ export class MemoryWatch {
     this.budgetBytes = budgetBytes;
     this.read = read;
     this.marking = marking;
-    this.timer = setInterval(() => this.look(), lookMs).unref();
+    this.timers = [setInterval(() => this.look(), lookMs).unref(), setInterval(letGoUnused, unusedMs).unref()];
   }
 
   look(): void {
@@ -81,7 +78,6 @@ export class MemoryWatch {
     const isTight = share > (wasTight ? tight.to : tight.from);
     const isFull = share > (this.strain === "full" ? full.to : full.from);
     this.strain = isFull ? "full" : isTight ? "tight" : "none";
-    if (isTight !== wasTight) keepFreeBytes(isTight ? this.budgetBytes * tightFreeShare : keptFreeBytesUsual);
   }
 
   /** In a turn of its own: what a turn before it made the runtime begin is known by then. */
@@ -102,8 +98,7 @@ export class MemoryWatch {
 
   close(): void {
     this.isClosed = true;
-    clearInterval(this.timer);
+    for (const timer of this.timers) clearInterval(timer);
     this.marking.close();
-    keepFreeBytes(keptFreeBytesUsual);
   }
 }

@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { bytePool, emptyPools } from "#base/array-pool.ts";
 import type { Batch } from "#model/batch.ts";
 import { createRows } from "#model/tables.ts";
 import { RowsInUse } from "./rows-in-use.ts";
@@ -23,24 +22,4 @@ it("frees rows when they are stored and the hub has forgotten them, whichever co
   expect(held().map(({ position }) => position)).toEqual([15]);
   rowsInUse.stored(15);
   expect(held()).toEqual([]);
-});
-
-it("says how much waits until it is free, or until nobody will say that it is", () => {
-  const size = 16 * 1024 * 1024;
-  const isKept = (): boolean => {
-    emptyPools();
-    const arrays = Array.from({ length: 3 }, () => bytePool.take(size));
-    for (const array of arrays) bytePool.give(array);
-    return new Set([...arrays, ...arrays.map(() => bytePool.take(size))]).size === arrays.length;
-  };
-  const rowsInUse = new RowsInUse(0);
-  for (const position of [1, 2]) rowsInUse.add({ ...batchAt(position), bytes: 2 ** 30 });
-  expect(isKept()).toBe(false);
-  rowsInUse.stored(1);
-  rowsInUse.forgotten(2);
-  expect(isKept()).toBe(false);
-  rowsInUse.close();
-  expect(isKept()).toBe(true);
-  rowsInUse.add({ ...batchAt(3), bytes: 2 ** 30 });
-  expect(isKept()).toBe(true);
 });

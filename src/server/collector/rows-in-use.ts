@@ -1,7 +1,6 @@
 // The rows of applied batches have two readers: the writer with its listeners, and the live hub, which keeps them for
 // late subscribers. Both follow the order of the journal, so two positions tell which rows are free.
 
-import { noteWaiting } from "#base/array-pool.ts";
 import type { Batch } from "#model/batch.ts";
 import { releaseRows } from "#model/tables.ts";
 
@@ -11,7 +10,6 @@ export class RowsInUse {
   private first = 0;
   private storedTo: number;
   private forgottenTo: number;
-  private isClosed = false;
 
   constructor(position: number) {
     this.storedTo = position;
@@ -20,10 +18,7 @@ export class RowsInUse {
 
   /** Call it in the order of the journal. */
   add(batch: Batch): void {
-    // A collector applies for a moment longer, and nobody says any more when rows are free.
-    if (this.isClosed) return;
     this.batches.push(batch);
-    noteWaiting(batch.bytes);
   }
 
   /** Everything up to this position is stored, and the listeners have been called. */
@@ -38,10 +33,9 @@ export class RowsInUse {
     this.release();
   }
 
-  /** Releases nothing, because somebody may still read rows; only the count of waiting bytes is corrected. */
+  /** Releases nothing, because somebody may still read rows. */
   close(): void {
-    this.isClosed = true;
-    for (const { bytes } of this.batches.splice(0).slice(this.first)) noteWaiting(-bytes);
+    this.batches.length = 0;
     this.first = 0;
   }
 
@@ -49,7 +43,6 @@ export class RowsInUse {
     const { batches } = this;
     const to = Math.min(this.storedTo, this.forgottenTo);
     for (let batch = batches[this.first]; batch !== undefined && batch.position <= to; batch = batches[this.first]) {
-      noteWaiting(-batch.bytes);
       for (const { rows } of batch.parts) releaseRows(rows);
       this.first++;
     }
