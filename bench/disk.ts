@@ -1,6 +1,6 @@
 // Bytes on the disk, by table and column, after merges: points whose values are random doubles, points of a loss curve
-// as a training prints it, and a real training's Cirron spans with their marks and snapshots, every copy under ids that
-// share nothing with another's. All of it comes through a real server.
+// as a training prints it, and the Cirron spans, marks and snapshots of a real training, sent repeatedly under unrelated
+// ids. Everything goes through a real server.
 //
 // Usage: node bench/disk.ts [points, 1000000] [spans, 200000] [--save]
 
@@ -11,6 +11,7 @@ import { gzipSync } from "node:zlib";
 import { createStore } from "#store/client.ts";
 import type { Store } from "#store/store.ts";
 import { askStore } from "../tests/support/ask-store.ts";
+import { createRandom } from "../tests/support/random-inputs.ts";
 import { createCirronLoad } from "./support/cirron-load.ts";
 import { inFolder } from "./support/folder.ts";
 import { postTraces } from "./support/post.ts";
@@ -26,19 +27,8 @@ interface Found {
   readonly table: string;
   readonly rows: number;
   readonly bytes: number;
-  /** Those of its columns that take most, and its indexes. */
+  /** Its largest columns, and its indexes. */
   readonly most: string;
-}
-
-/** Numbers in [0, 1) that are the same every time. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** Ten series of one worker, a step about every 250 ms, each value sent as a metric of its own. */

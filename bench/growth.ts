@@ -110,7 +110,7 @@ interface Started {
 }
 
 async function start(dataDir: string, rows: number): Promise<Started> {
-  // The first start of a folder that was filled by hand also tidies it; the second is the one of every day.
+  // The first start on a folder that was filled by hand also tidies it; only the second is a normal start.
   await (await startServer({ dataDir })).close();
   const began = performance.now();
   const server = await startServer({ dataDir });
@@ -144,7 +144,7 @@ interface Ingest {
   readonly p99Ms: number;
 }
 
-/** Rounds that go through all servers in turn, so that each meets the machine in the same moods. */
+/** Each round visits all servers in turn, so that changes of the machine's load affect them alike. */
 async function measureIngest(servers: readonly BenchServer[]): Promise<Ingest[]> {
   const load = createCirronLoad(ingestSpans * (ingestRounds + 1));
   const perRound = Math.floor(load.bodies.length / (ingestRounds + 1));
@@ -169,8 +169,8 @@ async function measureIngest(servers: readonly BenchServer[]): Promise<Ingest[]>
 }
 
 /**
- * The first look at each of some runs that were just taken in, so that no answer is kept from an earlier one: ms for the
- * head, a chart and the timeline.
+ * The first requests for each of some newly ingested runs, so that no earlier answer is cached: ms for the head, a chart
+ * and the timeline.
  */
 async function measureLooks(server: BenchServer): Promise<number[]> {
   const ask = async (path: string): Promise<string> => {
@@ -209,10 +209,10 @@ async function sendLate(server: BenchServer): Promise<void> {
     throw new Error(`the late row is not in its run: ${status}, ${counts?.spans} spans`);
 }
 
-/** Deletes a run while others are sent to, and tells the longest that one of those waited. */
+/** Deletes a run while others receive data, and returns the longest wait of a sender. */
 async function measureDeletion(server: BenchServer): Promise<{ deleteMs: number; pauseMs: number }> {
   const root = rootOf(1);
-  // Trainings that were not sent before.
+  // Trainings that have not been sent before.
   const spansBefore = ingestSpans * (ingestRounds + 1);
   const { bodies } = createCirronLoad(spansBefore + 40_000);
   const fresh = bodies.slice(-Math.floor((bodies.length * 40_000) / (spansBefore + 40_000)));

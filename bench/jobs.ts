@@ -31,7 +31,7 @@ async function connectAll(port: number): Promise<Socket[]> {
 
 /**
  * Straight to the kernel: ten thousand streams of Node would take more of the machine than the server that is measured. What
- * the kernel has no room for goes the usual way.
+ * does not fit into the kernel's buffer is written through the stream.
  */
 function writeNow(socket: Socket, frame: Buffer): void {
   const { fd } = (socket as unknown as { readonly _handle: { readonly fd: number } })._handle;
@@ -44,7 +44,7 @@ function writeNow(socket: Socket, frame: Buffer): void {
   if (written < frame.length) socket.write(Uint8Array.from(frame.subarray(written)));
 }
 
-/** The metrics of all steps, and the seconds that they took. The jobs of a tick are spread over it, as those of strangers are. */
+/** The metrics of all steps, and the seconds they took. Within a tick, each job sends at a time of its own. */
 async function sendAll(sockets: readonly Socket[], afterStep: (step: number) => void): Promise<number> {
   const frames = sockets.map((_, job) => createMetricFrames(`job-${job}`));
   const startMs = performance.now();
@@ -60,7 +60,7 @@ async function sendAll(sockets: readonly Socket[], afterStep: (step: number) => 
   return (performance.now() - startMs) / 1000;
 }
 
-/** A connection is closed when all that came by it is durable: what is missing after that is lost. */
+/** The server closes a connection once everything received on it is durable: what is missing after that is lost. */
 async function endAll(sockets: readonly Socket[]): Promise<void> {
   await Promise.all(
     sockets.map((socket) => {
@@ -70,7 +70,7 @@ async function endAll(sockets: readonly Socket[]): Promise<void> {
   );
 }
 
-/** Processor time in µs that Node alone takes for a metric. */
+/** Processor time in µs that Node alone needs per metric. */
 async function measureBare(): Promise<number> {
   const bare = await startBare("tcp");
   const sockets = await connectAll(bare.port);
@@ -87,7 +87,7 @@ const server = await startServer({ nodeFlags });
 const sockets = await connectAll(server.xtrackPort);
 await server.drained();
 
-/** From a point's writing until the run's answer has it. */
+/** The time from writing a point until the run's series contains it. */
 async function look(job: number, step: number, sentMs: number): Promise<number> {
   for (;;) {
     const answer = (await (await fetch(`${server.url}/api/v1/runs/job-${job}/metrics`)).json()) as Answer;

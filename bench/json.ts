@@ -11,7 +11,7 @@ import { textsOf } from "./support/xtrack-socket.ts";
 
 const warmUpRounds = 15;
 const measuredRounds = 40;
-/** Rounds a reader runs before the next one, when they take turns. */
+/** How many rounds a reader runs before the next one's turn. */
 const turnRounds = 20;
 
 interface Traffic {
@@ -51,7 +51,7 @@ function isStrict(text: Uint8Array): boolean {
 /**
  * How readers share the time. In turns, each runs alone for a while, with warm caches and its own garbage only;
  * alternating, each round finds what the others left behind, as in a server that does many things. The two differ, so
- * both are told.
+ * both are reported.
  */
 type Schedule = "turns" | "alternating";
 

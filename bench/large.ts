@@ -1,8 +1,8 @@
-// How long others wait beside one large body: the processor time of the longest stretch that the server's main thread works
-// in one go, from the body's first byte until its rows are stored, and then while its run is asked for.
+// How long other requests wait because of one large body: the processor time of the longest stretch that the server's main
+// thread works without a break, from the body's first byte until its rows are stored, and then while its run is queried.
 //
 // Usage: node bench/large.ts [part of a body's name…] [--save] [--all] [--prof DIR]
-// With --all it also prints every question, not only the one that took longest.
+// With --all it prints every query, not only the slowest one.
 
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -46,7 +46,7 @@ async function measure({ path, type, make }: LargeBody, round: number): Promise<
   return { ...(await longestTurn()), bytes: body.length };
 }
 
-/** What a page or a person asks of a run in which something large lies. */
+/** The queries that a page or a person makes for a run with something large in it. */
 const questions = ["", "/events", "/params", "/metrics", "/logs", "/spans", "/snapshots", "/pipeline", "/export"];
 
 interface Asked extends Turn {
@@ -55,7 +55,7 @@ interface Asked extends Turn {
 
 const seen = new Set<string>();
 
-/** The question about the newest run that kept everybody waiting longest. */
+/** The query for the newest run that blocked the main thread longest. */
 async function askForRun(): Promise<Asked> {
   const { runs } = (await getJson("/api/v1/runs?limit=1000")) as { runs: { id: string }[] };
   const fresh = runs.find(({ id }) => !seen.has(id));

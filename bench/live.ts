@@ -1,6 +1,6 @@
-// Live events at full traffic: 100,000 XTrack metrics a second in, and a real browser that has a run's charts open. How long
-// a metric takes from the sender's clock to the page's, and whether the page still draws its frames: for a quiet run
-// beside the traffic, and for a run that takes a quarter of it.
+// Live events at full traffic: 100,000 XTrack metrics a second in, and a real browser that shows a run's charts. Measures how
+// long a metric takes from the sender to the page, and whether the page still draws its frames: for a quiet run beside the
+// traffic, and for a run that receives a quarter of it.
 //
 // Usage: node bench/live.ts [events a second, 100000] [seconds, 20] [--save]
 
@@ -17,13 +17,13 @@ const connections = 4;
 const tickMs = 20;
 const framesPerTick = Math.round((perSecond * tickMs) / 1000 / connections);
 const quietPerSecond = 10;
-/** One and a half of the sixtieths of a second that the screen gives. */
+/** One and a half frames at 60 Hz. */
 const lateMs = 25;
 
 interface Job {
   readonly run: string;
   readonly socket: Socket;
-  /** Writes so many metrics, which carry the time of now. */
+  /** Writes that many metrics with the current time. */
   send(count: number): void;
 }
 
@@ -39,7 +39,7 @@ async function openJob(server: BenchServer, run: string): Promise<Job> {
   return { run, socket, send };
 }
 
-/** Sends until the page has looked long enough; returns how many events there were in a second. */
+/** Sends until the page has measured long enough; returns the events per second. */
 async function sendMeanwhile(busy: readonly Job[], quiet: Job, looking: Promise<unknown>): Promise<number> {
   let isOver = false;
   const over = looking.finally(() => {
@@ -63,7 +63,7 @@ interface Looked {
   readonly framesMs: number[];
 }
 
-/** Runs in the page: hears the same stream as the page does, and counts the frames that it draws. */
+/** Runs in the page: listens to the page's event stream and counts the frames it draws. */
 const lookInPage = `(run, ms) => new Promise((resolve, reject) => {
   const delaysMs = [];
   const framesMs = [];
@@ -92,7 +92,7 @@ const lookInPage = `(run, ms) => new Promise((resolve, reject) => {
 async function measure(browser: TestBrowser, server: BenchServer, run: string, busy: readonly Job[], quiet: Job) {
   const { page, close } = await browser.visit(`${server.url}/runs/${run}/charts`);
   await page.locator(".chart-panel canvas").first().waitFor({ timeout: 60_000 });
-  // The page has compiled what it needs when the first seconds are over.
+  // The first seconds are left out: the page's code is still being compiled.
   const looking = (async (): Promise<Looked> => {
     await sleep(3000);
     return page.evaluate<Looked>(`(${lookInPage})(${JSON.stringify(run)}, ${seconds * 1000})`);

@@ -1,6 +1,6 @@
-// What one XTrack run that goes on for months costs a start: folders with a run of growing length, filled by SQL straight
-// into the engine as a worker's arrivals of 600 events each, then a real server on each. Its next event, a copy of one from
-// the middle and another event of that time are sent, and what the run takes of the server is told.
+// What an XTrack run that goes on for months costs at a start: folders with runs of growing length, filled by SQL straight
+// into the engine as arrivals of 600 events each, then a real server on each. The run's next event, a repeated event from
+// its middle and a new one of that time are sent, and the time and memory that the run costs the server are reported.
 //
 // Usage: node bench/long-run.ts [--sizes 1000000,10000000,50000000] [--save]
 
@@ -59,7 +59,7 @@ async function send(server: BenchServer, seq: number, us: number): Promise<{ ms:
 /** A row of the page. */
 async function measure(dataDir: string, events: number): Promise<string> {
   await fill(dataDir, events);
-  // The first start of a folder that was filled by hand also tidies it; the second is the one of every day.
+  // The first start on a folder that was filled by hand also tidies it; only the second is a normal start.
   await (await startServer({ dataDir })).close();
   const began = performance.now();
   const server = await startServer({ dataDir });

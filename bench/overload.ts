@@ -35,7 +35,7 @@ const row = (name: string, { acceptedMs, refusedMs, failed }: Seen): string =>
   `| ${name} | ${whole(acceptedMs.length)} | ${whole(refusedMs.length)} | ${failed} | ${ms(acceptedMs)} | ${ms(refusedMs)} |`;
 const page = `# Overload
 
-\`node bench/overload.ts ${seconds}\`, on ${new Date().toISOString().slice(0, 10)}, ${describeMachine()}. ${noise.senders} senders that offer a batch of about 3,000 rows ten times for each that is accepted, a journal of 256 MiB. All clients share the machine with the server; the senders run with a low priority, and those whose times are told in another process.
+\`node bench/overload.ts ${seconds}\`, on ${new Date().toISOString().slice(0, 10)}, ${describeMachine()}. ${noise.senders} senders that offer a batch of about 3,000 rows ten times for each that is accepted, a journal of 256 MiB. All clients share the machine with the server; the senders run with a low priority, and the clients whose times are reported run in another process.
 
 In ${seconds} s the senders were answered 202 ${whole(noise.accepted)} times, 429 ${whole(noise.refused)} times and 5xx ${whole(noise.failed)} times; ${whole(noise.cut)} connections ended before an answer. Until a refusal came, from the first byte of the request on, it took ${noise.refusedMs.p50.toFixed(0)} ms in the median and ${noise.refusedMs.p99.toFixed(0)} (p99).
 

@@ -1,5 +1,5 @@
-// How long the API takes for the questions of its users, over HTTP against a real server with the embedded engine and
-// stored data of the sizes that the figures speak of.
+// How long the API takes for typical queries, over HTTP against a real server with the embedded engine and
+// stored data of the sizes that the figures name.
 //
 // Usage: node bench/query.ts [--small] [--save] [--prof DIR]
 
@@ -26,7 +26,7 @@ const sizes: QuerySizes = {
 const manyRuns = { runs: 100_000 * factor, fields: 10 };
 const rounds = 9;
 
-/** A row of the page: asks once, which may be cold, and then again and again. */
+/** A row of the page: one request, which may be cold, and then repeated ones. */
 async function time(
   name: string,
   aimMs: number | null,
@@ -122,7 +122,7 @@ async function measureRuns(server: BenchServer): Promise<string[]> {
   ];
 }
 
-/** The same questions right after something has come in for their run, as a page asks them while a run lives. */
+/** The same queries right after their run received something, as a page makes them while a run is live. */
 async function measureGrowth(server: BenchServer): Promise<string[]> {
   let sent = 0;
   const addSpans = async (): Promise<void> => {

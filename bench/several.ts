@@ -1,6 +1,6 @@
-// Collectors on one store and one bus: what the bus costs, how fast things cross it, what a run costs to read that two have
-// written, what three save each other, and what one that takes nothing pays. Real servers, a real NATS server, and one
-// engine that all reach by URL.
+// Several collectors on one store and one bus: what the bus costs, how fast records cross it, what reading a run costs that
+// two collectors wrote, how far three share the work, and what a collector costs that receives nothing. Real servers, a
+// real NATS server, and one engine that all reach by URL.
 //
 // Usage: node bench/several.ts [--spans 600000] [--idle 2000000] [--save]
 
@@ -72,7 +72,7 @@ async function watch(from: BenchServer, at: BenchServer, run: string): Promise<n
   return waits;
 }
 
-/** The median and the best of asking for something, in ms. */
+/** The median and the best time of a request, in ms. */
 async function time(url: string): Promise<{ median: number; best: number }> {
   const times: number[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -83,7 +83,7 @@ async function time(url: string): Promise<{ median: number; best: number }> {
   return { median: quantile(times, 0.5), best: Math.min(...times) };
 }
 
-/** Runs that nobody has heard of, with a few events each, over one connection: seconds until all can be asked for. */
+/** New runs with a few events each, over one connection: seconds until all can be queried. */
 async function newRuns(server: BenchServer, count: number): Promise<number> {
   const chunks = Array.from({ length: count }, (_, at) => createXtrackLoad(`new-${at}`, 1, 16, 0).streams[0] ?? []);
   const startMs = performance.now();

@@ -27,14 +27,14 @@ const connections = 32;
 /** Sent before the clock starts: the runtime goes on compiling for tens of thousands of requests. */
 const steadyAfter = 40_000;
 const youngAfter = 5000;
-/** What the client holds at a time of the requests before that. */
+/** How many of the warm-up requests the client holds in memory at a time. */
 const warmSlice = 5000;
 const firstNs = 1_794_710_577_348_002_561n;
 
 const hex = (): string => randomBytes(16).toString("hex");
 const sessions = Array.from({ length: processes }, hex);
 
-/** From here on the SDK compresses. */
+/** The size in bytes from which the SDK compresses. */
 const gzipBytesMin = 1024;
 
 /** The next batch of a process: its spans stand under its session. */
@@ -85,7 +85,7 @@ function semantivaRequests(linesEach: number, count: number): Buffer[] {
   });
 }
 
-/** What the disk takes to sync a small append. */
+/** How long the disk takes to sync a small append. */
 function syncTimes(folder: string): number[] {
   const file = openSync(join(folder, "sync-probe"), "w");
   const block = Buffer.alloc(4096, 1);
@@ -102,13 +102,13 @@ function syncTimes(folder: string): number[] {
 interface Row {
   readonly name: string;
   readonly records: number;
-  /** Made when the row's turn comes: the requests of all rows together would crowd the client. */
+  /** Made when the row's turn comes, because the requests of all rows together would fill the client's memory. */
   toLoad(): RawLoad;
   toWarm(count: number): Buffer[];
   readonly warmRequests: number;
 }
 
-/** As fast as they are answered, in slices. */
+/** Sends as fast as answers come back, in slices. */
 async function warmUp(
   port: number,
   row: Pick<Row, "toWarm" | "warmRequests">,

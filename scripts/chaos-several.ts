@@ -1,5 +1,5 @@
-// Trouble after trouble for three collectors on one store, one bus and one bucket on this machine, while jobs of all
-// protocols send to them and people delete, with a ledger outside that is compared with what each answers in the end.
+// Disturbs three collectors on one store, one bus and one bucket again and again while jobs of all protocols send to them
+// and runs are deleted, and compares each collector's answers in the end with a ledger kept outside of them.
 //
 //   npm run chaos:several                              60 rounds
 //   npm run chaos:several -- --rounds 10 --seed 7      fewer, and the same troubles again

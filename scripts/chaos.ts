@@ -1,5 +1,5 @@
-// Blow after blow against a real server on this machine while clients of all protocols send to it, with a ledger
-// outside that is compared with what is stored in the end.
+// Strikes a real server on this machine again and again while clients of all protocols send to it, and compares what is
+// stored in the end with a ledger kept outside of the server.
 //
 //   npm run chaos                                     20 rounds
 //   npm run chaos -- --rounds 200 --records 1000000   the long form
@@ -21,7 +21,7 @@ import { type Report, runCampaign, slowStartMs } from "../tests/chaos/campaign.t
 import { fileSystems, whyNoPower } from "../tests/chaos/power/powered-disk.ts";
 import type { Start } from "../tests/chaos/victim.ts";
 
-/** How many starts are told whatever they took. */
+/** How many starts are listed however long they took. */
 const slowestTold = 5;
 const toS = (ms: number): string => (ms / 1000).toFixed(1);
 

@@ -4,7 +4,7 @@
 // `npm ci` refuses it with "Missing: …". An entry needs no checksum to be accepted, only its version and the platform
 // it is for, and the platform can be read from the package's name. Its checksum is asked for whenever the lock is
 // completed, and stays missing only as long as no registry that was asked has the package. Download addresses are left
-// out too: they would bind everyone to the registry of whoever wrote the lock.
+// out too: they would bind everyone to the registry of the machine that wrote the lock.
 //
 //   npm run lock          adds what is missing, and the checksums that the registry knows
 //   npm run check:lock    exits 1 when something is missing

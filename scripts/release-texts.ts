@@ -29,7 +29,7 @@ export interface Built {
   readonly finishedOn: Date;
 }
 
-/** An in-toto statement with SLSA provenance, unsigned: whoever publishes it signs it. */
+/** An in-toto statement with SLSA provenance, unsigned: the publisher signs it. */
 export function toProvenance(built: Built): object {
   return {
     _type: "https://in-toto.io/Statement/v1",

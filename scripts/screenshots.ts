@@ -30,7 +30,7 @@ const widePx = 1440;
 /** Of the profiled training. */
 const steps = 600;
 const dipStep = 151;
-/** A page that asks for nothing for so long is ready; one that never rests is taken as it is. */
+/** A page is ready once it has requested nothing for this long; one that never pauses is photographed as it is. */
 const restMs = 1500;
 const restMsMax = 30_000;
 const sizes = [
@@ -82,7 +82,7 @@ try {
   await rm(data, { recursive: true, force: true });
 }
 
-/** Resolves when every question was answered, nothing was asked for a while, and nothing says that it is loading. */
+/** Resolves when every request was answered, none was made for a while, and nothing shows that it is loading. */
 function watchAnswers(page: Page): () => Promise<void> {
   const open = new Set<Request>();
   let changedMs = Date.now();

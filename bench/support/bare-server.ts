@@ -1,5 +1,5 @@
-// The least that Node itself takes for the same traffic, to hold the server's figures against: `tcp` parses each frame
-// that came alone, `http` reads, inflates and parses each body and answers it. Nothing is kept, synced or stored.
+// The least that Node itself needs for the same traffic, to compare the server's figures with: `tcp` parses each frame by
+// itself, `http` reads, inflates and parses each body and answers it. Nothing is kept, synced or stored.
 //
 // Usage: node bench/support/bare-server.ts tcp|http; prints the port, ends when its input does.
 

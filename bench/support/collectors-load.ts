@@ -1,5 +1,5 @@
-// Trainings given to one or several collectors of one store, each training to one of them as a balancer gives it, and what
-// they cost each collector.
+// Trainings for one or several collectors of one store, each training sent to one of them as a load balancer would, and
+// what they cost each collector.
 
 import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,24 +7,24 @@ import { createCirronCopies } from "./cirron-load.ts";
 import { postTraces } from "./post.ts";
 import { type BenchServer, startServer } from "./server.ts";
 
-/** No training comes twice in a process. */
+/** Makes a different training each time. */
 const copies = createCirronCopies();
 
 export interface Taken {
   readonly spans: number;
-  /** Until all of it can be asked for. */
+  /** Seconds until all of it can be queried. */
   readonly seconds: number;
   /** Processor time of each collector. */
   readonly cpuMs: readonly number[];
 }
 
 const connections = 4;
-/** Others hear of what is stored for a moment longer. */
+/** The other collectors still receive notices for a moment after everything is stored. */
 const hearMs = 2000;
 
 /**
- * Whole trainings, so that none is begun at one collector and ended at another. `idle` are collectors that take nothing:
- * their processor time stands behind that of the others.
+ * Sends whole trainings, so that none begins at one collector and ends at another. `idle` collectors receive nothing; their
+ * processor time follows that of the others.
  */
 export async function giveSpans(
   takers: readonly BenchServer[],
@@ -108,7 +108,7 @@ export interface Idling {
   readonly spans: number;
   readonly takerUs: number;
   readonly idleUs: number;
-  /** Memory of the one that takes nothing: before, at its most, and in the end. */
+  /** Memory of the collector that receives nothing: before, at its peak, and in the end. */
   readonly idleMiB: readonly [number, number, number];
 }
 

@@ -1,4 +1,4 @@
-// Bodies of about the largest size that is taken, each of another kind: many records, one text, one long list.
+// Bodies of about the largest size that is accepted, each of a different kind: many records, one text, one long list.
 
 import { randomUUID } from "node:crypto";
 import { toFrame } from "./xtrack-socket.ts";

@@ -1,5 +1,5 @@
-// Loaded into a server with `--import`: the processor time of the longest stretch that its main thread worked in one go,
-// which is what everybody else waited for. Asked over a socket, whose path is in TURN_SOCKET; each answer starts over.
+// Loaded into a server with `--import`: the processor time of the longest stretch that its main thread worked without
+// a break, which everyone else waits for. It answers on the socket at TURN_SOCKET; each answer starts a new measurement.
 
 import { createServer } from "node:net";
 

@@ -1,5 +1,5 @@
-// Senders of Cirron batches, in a process of their own and with a low priority, so that they take from the server no more of
-// the machine than they must: ten requests for each that was accepted, whatever they are answered. Usage: port, seconds;
+// Senders of Cirron batches, in a process of their own and with a low priority, so that they take as little
+// of the machine from the server as possible: ten requests for each accepted one, whatever the answers are. Usage: port, seconds;
 // prints a JSON object of the type Noise at the end.
 
 import { setPriority } from "node:os";
@@ -16,7 +16,7 @@ export interface Noise {
   readonly failed: number;
   /** Connections that ended before an answer. */
   readonly cut: number;
-  /** Until a refusal, from the first byte sent. */
+  /** The time from the first byte sent to a refusal. */
   readonly refusedMs: { readonly p50: number; readonly p99: number };
   readonly loopP99Ms: number;
 }
@@ -24,7 +24,7 @@ export interface Noise {
 const [port = 0, seconds = 0] = process.argv.slice(2).map(Number);
 const senders = 64;
 const timesCapacity = 10;
-/** However many were refused, one is sent after this time: a server that took none for a while may take it now. */
+/** However many were refused, another is sent after this time, since the server may accept again. */
 const pauseMsMax = 10;
 const headers = ["content-type: application/json", "content-encoding: gzip", "authorization: Bearer bench"];
 

@@ -1,6 +1,6 @@
-// What others see of an overloaded server, from a process that has little to do: a quiet sender of spans, a worker that waits
-// for acks, one who sends a batch as large as the noisy ones' now and then, a monitor and a person. Usage: port, port for
-// XTrack, seconds; prints a JSON object of the type Observed at the end.
+// How other clients experience an overloaded server, measured in a process that has little to do: a quiet sender of spans, a
+// worker that waits for acks, an occasional sender of batches as large as the noisy ones', a monitor and a person. Usage: HTTP
+// port, XTrack port, seconds; prints a JSON object of the type Observed at the end.
 
 import { randomBytes } from "node:crypto";
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -60,7 +60,7 @@ async function look(next: () => Buffer): Promise<Seen> {
   return seen;
 }
 
-/** An event each time, until its ack; one that has none after ten seconds counts as failed. */
+/** Sends an event and waits for its ack, again and again. An event without an ack after ten seconds counts as failed. */
 async function work(): Promise<Seen> {
   const seen = createSeen();
   const socket = await openSocket(xtrackPort);

@@ -1,5 +1,5 @@
-// Stored data of the sizes that the query figures speak of, made by the engine itself: what a question costs does not
-// depend on which way the rows came in.
+// Stored data of the sizes that the query figures name, made by the engine itself: what a query costs does not depend on
+// how the rows got into the store.
 
 import type { Store } from "#store/store.ts";
 
@@ -35,7 +35,7 @@ export async function fillRuns(store: Store, sizes: QuerySizes): Promise<void> {
   await fillSpans(insert, sizes.spans);
 }
 
-/** A table of many runs, and nothing else. */
+/** Many runs for the table, with fields only. */
 export function fillManyRuns(store: Store, table: Pick<QuerySizes, "runs" | "fields">): Promise<void> {
   return fillTable(toInsert(store), table);
 }

@@ -1,5 +1,5 @@
-// A client that costs little beside the server it loads: requests are bytes made beforehand, written to plain sockets,
-// one at a time on each, and of an answer only its status is read.
+// A client that costs little beside the server it loads: requests are prepared bytes, written to plain sockets one at a
+// time, and only the status of an answer is read.
 
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -11,7 +11,7 @@ export interface RawLoad {
   readonly connections: number;
   /** A connection for every request, as clients without keep-alive make it. */
   readonly isFresh?: boolean;
-  /** Requests a second over all connections; as fast as they are answered without it. */
+  /** Requests a second over all connections. Without it, each follows the answer to the one before. */
   readonly perSecond?: number;
 }
 

@@ -1,18 +1,19 @@
-// A real server in a child process and a temporary folder, and what the kernel says of it and of its engine.
+// A real server in a child process and a temporary folder, and what the kernel reports about it and its engine.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { childrenOf, readStat } from "../../tests/support/process-tree.ts";
 
 export interface BenchServer {
   readonly url: string;
   readonly xtrackPort: number;
   readonly dataDir: string;
   usage(): Promise<{ server: Usage; engine: Usage }>;
-  /** Resolves when nothing that was accepted waits any more. */
+  /** Resolves once everything that was accepted is stored. */
   drained(): Promise<void>;
   close(): Promise<void>;
 }
@@ -26,18 +27,18 @@ export interface Usage {
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
 const command = readFileSync(new URL("../../bin/tributary", import.meta.url), "utf8");
-/** What the command gives Node and the C library, so that its server is measured and not another. */
+/** The flags and environment that the installed command starts Node with, so that the benchmarks measure the same server. */
 const wordsOf = (line: RegExp): string[] => line.exec(command)?.[1]?.split(" ") ?? [];
 const commandFlags = wordsOf(/^flags="(.+)"$/m);
 const commandEnv = Object.fromEntries(wordsOf(/^memory="(.+)"$/m).map((word) => word.split("=")));
 const tickMs = 10;
 
 export interface StartOptions {
-  /** A folder that exists; a temporary one otherwise, which is removed at the end. */
+  /** An existing folder. Without it, a temporary one is used and removed at the end. */
   readonly dataDir?: string;
   /** Node's own flags, such as `--cpu-prof`. */
   readonly nodeFlags?: readonly string[];
-  /** Settings of the server. With another store than its own, it has no engine to ask about. */
+  /** Settings of the server. With an external store it has no engine process to measure. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -78,11 +79,11 @@ export interface Measured<T> {
   readonly queryableS: number;
   readonly server: Usage;
   readonly engine: Usage;
-  /** Processor time of this process, which plays the clients. */
+  /** Processor time of this process, which acts as the clients. */
   readonly clientMs: number;
 }
 
-/** Runs `work`, then waits until all of it can be queried. Processor time is what both took. */
+/** Runs `work`, then waits until all of it can be queried. Processor time covers both. */
 export async function measure<T>(server: BenchServer, work: () => Promise<T>): Promise<Measured<T>> {
   const before = await server.usage();
   const cpu = process.cpuUsage();
@@ -134,7 +135,7 @@ export async function startBare(kind: "tcp" | "http"): Promise<BareServer> {
   };
 }
 
-/** The pipe stays open after that: a server whose pipe is closed while it prints would end. */
+/** Leaves the pipe open: a server that prints to a closed pipe would end. */
 function readAddresses(child: ChildProcess): Promise<{ url: string; xtrackPort: number }> {
   return new Promise((resolve, reject) => {
     let text = "";
@@ -151,30 +152,19 @@ function readAddresses(child: ChildProcess): Promise<{ url: string; xtrackPort: 
 async function findChild(parent: number): Promise<number> {
   const until = performance.now() + 10_000;
   while (performance.now() < until) {
-    const found = await lookForChild(parent);
-    if (found !== null) return found;
+    const [found] = childrenOf(parent);
+    if (found !== undefined) return found;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error("the server has no engine process");
 }
 
-async function lookForChild(parent: number): Promise<number | null> {
-  for (const name of await readdir("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    const stat = await readFile(`/proc/${name}/stat`, "utf8").catch(() => "");
-    const [, ppid] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    if (Number(ppid) === parent) return Number(name);
-  }
-  return null;
-}
-
 async function readUsage(pid: number): Promise<Usage> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const fields = readStat(pid);
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   const miB = (pattern: RegExp): number => Math.round(Number(pattern.exec(status)?.[1] ?? 0) / 1024);
   return {
-    cpuMs: (Number(fields[11]) + Number(fields[12])) * tickMs,
+    cpuMs: ((fields[11] ?? 0) + (fields[12] ?? 0)) * tickMs,
     peakMiB: miB(/VmHWM:\s+(\d+)/),
     nowMiB: miB(/VmRSS:\s+(\d+)/),
   };
@@ -186,7 +176,7 @@ export function describeMachine(): string {
   return `${first} × ${second}, Node ${process.version}, ${process.platform}, load average ${loadavg()[0]?.toFixed(1)} at the end`;
 }
 
-/** Milliseconds of processor time, all threads: what it costs, however busy the machine is. */
+/** Milliseconds of processor time over all threads, which does not depend on how busy the machine is. */
 export function cpuMs(work: () => void): number {
   const before = process.cpuUsage();
   work();

@@ -1,4 +1,4 @@
-// What a benchmark was asked for, and the page that it makes.
+// The command line of a benchmark, and the page that it writes.
 
 import { writeFile } from "node:fs/promises";
 

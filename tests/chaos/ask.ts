@@ -1,4 +1,4 @@
-// One SQL question to the server.
+// One SQL query to the server.
 
 export async function ask(url: string, query: string): Promise<string[][]> {
   const headers = { "content-type": "application/json" };

@@ -89,7 +89,7 @@ async function flipJournalByte(victim: Victim, random: Random, { ledger, command
     if (!text.includes("could not be read back")) throw new Error(`a damaged record is not told: ${text}`);
 }
 
-/** What the outbox held is made anew from the journal. */
+/** The server makes the outbox's content again from the journal. */
 async function damageTheOutbox(victim: Victim, random: Random): Promise<void> {
   await killWithBacklog(victim, random);
   damageOutbox(victim.dataDir, random);
@@ -113,7 +113,7 @@ async function jumpClock(victim: Victim, random: Random): Promise<void> {
   }
 }
 
-/** For some seconds the engine gets a tenth of its time. */
+/** For some seconds the engine runs only a tenth of the time. */
 async function slowEngine(victim: Victim, random: Random): Promise<void> {
   for (const until = Date.now() + 3000 + random() * 9000; Date.now() < until; ) {
     victim.signal("engine", "SIGSTOP");
@@ -124,7 +124,7 @@ async function slowEngine(victim: Victim, random: Random): Promise<void> {
   await victim.ready();
 }
 
-/** To the last byte. Returns how to free it again. */
+/** Fills the file system to the last byte. Returns a function that frees it again. */
 function fill({ dataDir }: Victim): () => void {
   const path = join(dataDir, "filler");
   const file = openSync(path, "w");
@@ -156,7 +156,7 @@ async function startOnFullDisk(victim: Victim, random: Random): Promise<void> {
   await victim.ready();
 }
 
-/** While clients send; what strikes meanwhile would only cut it off. */
+/** Takes a backup while clients send, without other blows, which would only cut it off. */
 async function takeBackup(_victim: Victim, _random: Random, { backups }: Field): Promise<void> {
   await backups.awaitOne();
 }

@@ -23,11 +23,11 @@ export interface CampaignOptions {
   readonly seed: number;
   /** The blows to choose from, by name; otherwise all of them, or losses of power where the disk can have them. */
   readonly only?: readonly string[];
-  /** They are taken one after the other instead of at random. */
+  /** Go through the blows in order instead of at random. */
   readonly isInOrder?: boolean;
-  /** No end before so many records were acknowledged. */
+  /** The campaign does not end before this many records were acknowledged. */
   readonly recordsMin?: number;
-  /** No blow after so many minutes, whatever was wanted. */
+  /** No blow after this many minutes, even if rounds are left. */
   readonly minutesMax?: number;
   /** Bytes of a file system in memory that the folder lies on, which only root can make; the disk otherwise. */
   readonly diskBytes?: number;
@@ -132,7 +132,7 @@ function failOf(senders: Promise<unknown>): Promise<never> {
   return new Promise((_, reject) => void senders.catch(reject));
 }
 
-/** What this machine lets us do. */
+/** The blows that are possible on this machine. */
 function possibleBlows({ diskBytes, power }: CampaignOptions): readonly string[] {
   if (power !== undefined) return cutPower;
   const canTrace = spawnSync("strace", ["-V"]).status === 0;

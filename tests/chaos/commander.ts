@@ -1,4 +1,4 @@
-// Somebody who steers a worker: gives command after command, and again what was not answered.
+// A person who steers a worker: gives command after command, and repeats those that were not answered.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ListedCommand } from "./command-ledger.ts";
@@ -24,7 +24,7 @@ export async function listCommands(field: Pick<Field, "victim">): Promise<Listed
   return (JSON.parse(answer.bytes.toString()) as { commands: ListedCommand[] }).commands;
 }
 
-/** Until it is taken; null when the campaign ended before. */
+/** Repeats the command until it is accepted; null when the campaign ended first. */
 async function give(field: Field, number: number): Promise<string | null> {
   const headers = { "content-type": "application/json" };
   const body = JSON.stringify({ type: "custom", payload: { number }, idempotency_key: `order ${number}` });

@@ -11,7 +11,7 @@ import { childrenOf, readStat } from "../support/process-tree.ts";
 const root = join(import.meta.dirname, "../..");
 const programs = { sources: join(root, "src/main.ts"), built: join(root, "dist/main.js") } as const;
 const clock = join(import.meta.dirname, "../children/set-clock.ts");
-/** Also on a machine that has much else to do. */
+/** Enough on a busy machine too. */
 const startMs = 300_000;
 
 export type Part = "server" | "engine";
@@ -20,7 +20,7 @@ export type Program = keyof typeof programs;
 
 /** A start of the server, until it was ready. */
 export interface Start {
-  /** Who was at it: the blow, with its round. */
+  /** The blow before it, with its round. */
   readonly after: string;
   readonly tookMs: number;
   /** Processor time of the server and its engine. */
@@ -126,7 +126,7 @@ export class Victim {
     throw new Error(`the server did not become ready, and said ${this.said}`);
   }
 
-  /** What it says of itself: to whoever asks whether it is ready, and on the Health page. */
+  /** Its answers to readiness checks and to the Health page. */
   async sentences(): Promise<{ readiness: string; page: string }> {
     const read = async (path: string): Promise<string> => (await fetch(this.url + path)).text();
     return { readiness: await read("/readyz"), page: await read("/api/v1/health") };

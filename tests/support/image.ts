@@ -44,7 +44,7 @@ export function readSteps(dockerfile: string): Step[] {
 
 /** The last stage, made in `folder` of the checkout in `context`. */
 export async function replaySteps(steps: readonly Step[], context: string, folder: string): Promise<Image> {
-  // Whoever is not root in the image has to get to it.
+  // Users other than root need access to it in the image.
   for (const each of [dirname(folder), folder]) await chmod(each, (await stat(each)).mode | 0o011);
   const stages: Stage[] = [];
   for (const { word, rest } of steps) {

@@ -13,7 +13,7 @@ export interface SeveralOptions {
   readonly seed: number;
   /** The troubles to choose from, by name; all of them otherwise. */
   readonly only?: readonly string[];
-  /** No trouble after so many minutes, whatever was wanted. */
+  /** No trouble after this many minutes, even if rounds are left. */
   readonly minutesMax?: number;
   onRound?(line: string): void;
 }
@@ -32,7 +32,7 @@ export interface SeveralReport {
 /** Of each protocol. */
 const recordsARound = 12;
 const filesARound = 2;
-/** So many runs of each protocol, each written by all collectors. */
+/** How many runs each protocol has, each written by all collectors. */
 const runsOfEach = 3;
 const recordsBeforeDeletion = 5;
 

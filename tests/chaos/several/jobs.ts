@@ -1,5 +1,5 @@
-// Jobs of all protocols that give each record to any collector that takes it, one in ten to a second one too, and a ledger
-// of what was accepted.
+// Jobs of all protocols that send each record to any collector that accepts it and one in ten to a second collector too,
+// and a ledger of what was accepted.
 
 import { createHash, randomBytes, randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";

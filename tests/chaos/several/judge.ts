@@ -1,4 +1,4 @@
-// What every collector answers in the end, held against the ledger.
+// Compares every collector's answers in the end with the ledger.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { digest, type Ledger, nameOf } from "./jobs.ts";

@@ -1,4 +1,4 @@
-// What is done to the world of several collectors while jobs send to it. Each trouble is over when its promise is.
+// The troubles that strike several collectors while jobs send to them. Each trouble is over when its promise resolves.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Member, Road, World } from "./world.ts";
@@ -8,7 +8,7 @@ export type Trouble = (world: World, random: Random) => Promise<void>;
 
 const someMember = ({ members }: World, random: Random): Member =>
   members[Math.floor(random() * members.length)] as Member;
-/** Long enough to be noticed: who is not heard for four seconds counts as gone. */
+/** Long enough to be noticed: a collector that is silent for four seconds counts as gone. */
 const pause = (random: Random, longestMs: number): Promise<void> => sleep(500 + random() * longestMs);
 
 async function cutOff(road: Road, random: Random): Promise<void> {
