@@ -95,9 +95,9 @@ export async function* writeBackup(
       pause.end();
     }
     for (const table of copied ?? []) small.push(yield* writeCopied(table));
-    const tables: BackupPart[] = [];
-    for (const table of Object.keys(factTables)) tables.push(yield* writeTable(store, table, position, signal));
-    tables.push(...small);
+    const facts: BackupPart[] = [];
+    for (const table of Object.keys(factTables)) facts.push(yield* writeTable(store, table, position, signal));
+    const tables = [...facts, ...small];
     const blobs: BackupPart[] = [];
     for (const key of await readBlobKeys(store)) {
       const part = yield* writeBlob(collector.blobs, key, `blobs/${blobs.length}`);

@@ -1,4 +1,4 @@
-// The smallest and largest of many numbers. `Math.min(...values)` puts every value on the stack and throws from a few hundred
+// The smallest and largest of many numbers. A spread into `Math.min` puts every value on the stack and throws from a few hundred
 // thousand on, so lists whose length depends on data use these instead.
 
 /** +Infinity when there are none, NaN when one is. */

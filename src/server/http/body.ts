@@ -127,7 +127,7 @@ export async function unpack(sent: Uint8Array, encoding: Encoding, limits: BodyL
   }
 }
 
-/** No more than this is decoded at once, whatever a body says of itself: it takes less than a millisecond. */
+/** At most this much is decoded at once, whatever size a body claims: too little to hold up other requests. */
 const smallBytes = 512 * 1024;
 const chunkBytesUsual = 64 * 1024;
 const chunkBytesMost = 4 * 1024 * 1024;
