@@ -11,6 +11,7 @@ import {
   type JsonObject,
   type JsonValue,
   oddity,
+  setMember,
   toJsonFault,
 } from "./value.ts";
 
@@ -176,13 +177,6 @@ class ValueReader {
     else if (cursor.form === numberForm.nonFinite) this.oddities |= oddity.nonFinite;
     return value;
   }
-}
-
-function setMember(object: JsonObject, key: string, value: JsonValue): void {
-  // Plain assignment to this one key would set the prototype.
-  if (key === "__proto__") {
-    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-  } else object[key] = value;
 }
 
 /** UTF-8 cannot hold half a surrogate pair; its escape can, and means the same inside a JSON string. */

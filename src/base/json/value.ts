@@ -30,6 +30,13 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+export function setMember(object: JsonObject, key: string, value: JsonValue): void {
+  // Plain assignment to this one key would set the prototype.
+  if (key === "__proto__") {
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  } else object[key] = value;
+}
+
 /** Bits that say what a plain JSON.parse would have refused, rounded or hidden. */
 export const oddity = {
   /** A NaN, Infinity or -Infinity literal. */

@@ -5,7 +5,7 @@ import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
 import { formatDouble, formatJson } from "#base/json/format.ts";
 import { lookThrough } from "#base/json/look-through.ts";
 import { longValueBytes } from "#base/json/passed-values.ts";
-import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
+import { type JsonObject, type JsonValue, NumberText, setMember } from "#base/json/value.ts";
 import { atOnce } from "#base/turns.ts";
 import { type FieldValue, type Message, unknownFields, unknownMembers } from "./message.ts";
 
@@ -26,7 +26,7 @@ export function toAttributes(list: FieldValue | undefined): Attributes {
     const value = toValue(pair["value"] as Message | undefined);
     // A null stands for an empty value, not for a missing one.
     if (value.isOdd || hasUnknown(pair) || pair["value"] === undefined || Object.hasOwn(values, name)) isOdd = true;
-    define(values, name, value.value);
+    setMember(values, name, value.value);
   }
   return { values, isOdd };
 }
@@ -74,11 +74,6 @@ function toSmallest(value: bigint): number | bigint {
 
 export function hasUnknown(message: Message): boolean {
   return message[unknownFields] !== undefined || message[unknownMembers] !== undefined;
-}
-
-/** Plain assignment to `__proto__` would set the prototype. */
-function define(object: JsonObject, key: string, value: JsonValue): void {
-  Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
 export function formatAttributes({ values }: Attributes): string {

@@ -3,7 +3,7 @@
 
 import { formatJson } from "#base/json/format.ts";
 import { parseJson } from "#base/json/parse.ts";
-import { isJsonObject, type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
+import { isJsonObject, type JsonObject, type JsonValue, NumberText, setMember } from "#base/json/value.ts";
 import { depthMax, type FieldValue, type Message, unknownFields, unknownMembers } from "./message.ts";
 import type { Field, MessageType, ScalarType } from "./schema.ts";
 
@@ -29,7 +29,7 @@ export function fromJson(type: MessageType, value: JsonValue, pointer = "", dept
     const field = type.byName.get(name);
     if (field === undefined) {
       unknown ??= {};
-      unknown[name] = member;
+      setMember(unknown, name, member);
       continue;
     }
     // In this form of JSON a null stands for a field that is not there.
@@ -115,7 +115,8 @@ function toInteger(value: JsonValue, min: bigint, max: bigint, pointer: string):
       : typeof value === "string" && integer.test(value)
         ? BigInt(value)
         : value instanceof NumberText
-          ? BigInt(value.text)
+          ? // 21 characters are out of any range as well, and millions of digits would take seconds.
+            BigInt(value.text.slice(0, 21))
           : null;
   if (number === null) throw new NotMessage("is no whole number", pointer);
   if (number < min || number > max) throw new NotMessage(`is not between ${min} and ${max}`, pointer);
@@ -134,7 +135,8 @@ export function toJson(type: MessageType, message: Message): JsonObject {
     if (name === unknownFields) continue;
     if (name === unknownMembers) {
       const parsed = parseJson(value as string);
-      if (parsed.ok) Object.assign(object, parsed.value);
+      if (!parsed.ok || !isJsonObject(parsed.value)) continue;
+      for (const [key, member] of Object.entries(parsed.value)) setMember(object, key, member);
       continue;
     }
     const field = type.byName.get(name) as Field;

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseJson } from "#base/json/parse.ts";
+import { NumberText } from "#base/json/value.ts";
 import { atOnce } from "#base/turns.ts";
 import { expectEqual } from "../../../tests/support/expect-equal.ts";
 import { anyMessage } from "./any-message.testing.ts";
-import { fromJson, NotMessage } from "./json-message.ts";
+import { fromJson, NotMessage, toJson } from "./json-message.ts";
 import { decodeMessage, encodeMessage, type Message } from "./message.ts";
 import { formatMessage } from "./message-text.ts";
 import { logRecord, type MessageType, metric, resource, span } from "./schema.ts";
@@ -57,6 +58,23 @@ it("keeps fields and members that it does not know, and writes them again [OT-12
   const message = parsed.ok ? fromJson(span, parsed.value) : {};
   const again = decodeMessage(span, encodeMessage(span, message));
   expect(JSON.parse(textOf(span, again?.message as Message))).toEqual({ name: "a", later: { x: [1, 2] } });
+});
+
+it("keeps a member named __proto__ that it does not know", () => {
+  const parsed = parseJson('{"name":"a","__proto__":{"x":1}}');
+  const message = fromJson(span, parsed.ok ? parsed.value : null);
+  expect(textOf(span, message)).toContain('"__proto__":{"x":1}');
+  expect(Object.entries(toJson(span, message))).toEqual([
+    ["name", "a"],
+    ["__proto__", { x: 1 }],
+  ]);
+});
+
+it("refuses an integer of millions of digits without computing it", () => {
+  const number = new NumberText("9".repeat(4_000_000));
+  const startMs = performance.now();
+  expect(() => fromJson(span, { startTimeUnixNano: number })).toThrow(/is not between/);
+  expect(performance.now() - startMs).toBeLessThan(500);
 });
 
 it("reads ids in hex of any case, 64-bit integers as text or number, enums as integers, and words for NaN [OT-09] [OT-10] [OT-11]", () => {
