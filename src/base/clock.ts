@@ -1,5 +1,5 @@
-// The wall clock in nanoseconds since the epoch, as precise as the runtime allows: the start of the process plus a monotonic
-// clock, corrected when the wall clock was set or the machine has slept.
+// The time since the epoch in nanoseconds or microseconds, as precise as the runtime allows: the start of the process plus
+// a monotonic clock, corrected when the wall clock was set or the machine has slept.
 
 let originMs: number = performance.timeOrigin;
 /** The two clocks drift apart less than this between two calls, and nobody sets a clock by less. */
@@ -13,7 +13,11 @@ export type ServerNs = bigint & { readonly [clock]?: "server" };
 export type SenderNs = bigint & { readonly [clock]?: "sender" };
 
 export function nowNs(): ServerNs {
+  return BigInt(nowUs()) * 1000n;
+}
+
+export function nowUs(): number {
   const wallMs = Date.now();
   if (Math.abs(originMs + performance.now() - wallMs) > apartMsMax) originMs = wallMs - performance.now();
-  return BigInt(Math.round((originMs + performance.now()) * 1000)) * 1000n;
+  return Math.round((originMs + performance.now()) * 1000);
 }

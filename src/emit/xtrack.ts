@@ -1,6 +1,7 @@
 // XTrack events for Node programs: parameters, metrics, checkpoints, files, logs, and commands back.
 // Nothing here throws into the program, keeps it alive before `end()`, or grows without bound.
 
+import { nowUs } from "#base/clock.ts";
 import { encodePayload } from "#wire/xtrack/encode.ts";
 import { formatObject } from "./json-text.ts";
 import { watchProcessEnd } from "./process-end.ts";
@@ -167,6 +168,5 @@ function formatStart(id: string, options: RunOptions, env: Env, accepts: readonl
 }
 
 function encodeAuth(key: string): Uint8Array {
-  const ts = Math.round(Date.now() * 1000);
-  return encodePayload(Buffer.from(JSON.stringify({ v: 1, t: "auth", m: { seq: 0, ts }, p: { key } })));
+  return encodePayload(Buffer.from(JSON.stringify({ v: 1, t: "auth", m: { seq: 0, ts: nowUs() }, p: { key } })));
 }

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { type Run, type RunOptions, startRun, type TransportOptions, withRun } from "../../src/emit/xtrack.ts";
 import { makeFolder } from "../support/folder.ts";
 import { startCollector, startWebCollector } from "./collector.ts";
@@ -42,6 +42,13 @@ describe("events", () => {
     expect(payloads(events, "log")[0].msg).toBe("ünï 世界 🚀");
     expect(events[0]?.t).toBe("run_start");
     expect(events.at(-1)?.t).toBe("run_end");
+  });
+
+  it("times events by the wall clock also after the machine has slept", async () => {
+    const real = Date.now;
+    const later = vi.spyOn(Date, "now").mockImplementation(() => real() + 8 * 3600_000);
+    const [event] = await recorded(() => undefined).finally(() => later.mockRestore());
+    expect(event?.m.ts).toBeGreaterThan((real() + 7 * 3600_000) * 1000);
   });
 
   it("starts a run with identity, name, tags, source and environment [XT-09]", async () => {

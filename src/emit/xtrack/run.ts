@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { nowUs } from "#base/clock.ts";
 import { formatObject, formatValue, quote } from "#emit/json-text.ts";
 import { attempt, copyOf, readOptions, readReason, toNumberOption } from "#emit/read-options.ts";
 import { encodePayload } from "#wire/xtrack/encode.ts";
@@ -324,8 +325,7 @@ export class Run {
   }
 
   private encode(type: string, seq: number, fieldsJson: string): Uint8Array {
-    const ts = Math.round((performance.timeOrigin + performance.now()) * 1000);
-    const json = `{"v":1,"t":"${type}","m":{"seq":${seq},"ts":${ts}${this.widJson}},"p":{${fieldsJson}}}`;
+    const json = `{"v":1,"t":"${type}","m":{"seq":${seq},"ts":${nowUs()}${this.widJson}},"p":{${fieldsJson}}}`;
     return encodePayload(encoder.encode(json));
   }
 }
