@@ -14,20 +14,25 @@ import { type Files, nodeFiles, readWhole, writeWhole } from "./files.ts";
 export async function writeDurably(files: Files, path: string, parts: readonly Uint8Array[]): Promise<void> {
   const beside = `${path}.tmp`;
   try {
-    await files.unlink(beside).catch(() => undefined);
     const checksum = Buffer.alloc(4);
     checksum.writeUInt32LE(parts.reduce((crc, part) => crc32(part, crc), 0));
-    const file = await files.open(beside, "create");
-    try {
-      await writeWhole(file, [checksum, ...parts], 0);
-      await file.fdatasync();
-    } finally {
-      await file.close();
-    }
+    await writeSynced(files, beside, [checksum, ...parts]);
     await files.rename(beside, path);
     await files.syncFolder(dirname(path));
   } catch (cause) {
     throw toOutage("A file could not be made durable.", cause);
+  }
+}
+
+/** Writes a file anew and syncs its bytes. Its name is durable once its folder is synced. */
+export async function writeSynced(files: Files, path: string, parts: readonly Uint8Array[]): Promise<void> {
+  await files.unlink(path).catch(() => undefined);
+  const file = await files.open(path, "create");
+  try {
+    await writeWhole(file, parts, 0);
+    await file.fdatasync();
+  } finally {
+    await file.close();
   }
 }
 

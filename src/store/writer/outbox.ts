@@ -6,8 +6,8 @@
 
 import { join } from "node:path";
 import { toOutage } from "#base/disk-outage.ts";
-import { readDurable, readFile, writeDurably } from "#base/durable-file.ts";
-import { type Files, nodeFiles, writeWhole } from "#base/files.ts";
+import { readDurable, readFile, writeDurably, writeSynced } from "#base/durable-file.ts";
+import { type Files, nodeFiles } from "#base/files.ts";
 import type { EncodedPlan } from "./plan.ts";
 
 export interface OpenPlan {
@@ -61,9 +61,11 @@ export async function createOutbox(dir: string, files: Files = nodeFiles): Promi
         to,
         plan.files.map(({ name }) => pathOf(to, name)),
       );
-      const written = plan.files.map(({ name, bytes }) => writeSynced(files, pathOf(to, name), bytes));
+      const written = plan.files.map(({ name, bytes }) => writeSynced(files, pathOf(to, name), [bytes]));
       // Waits for all of them: after a failure everything is written again.
-      for (const outcome of await Promise.allSettled(written)) if (outcome.status === "rejected") throw outcome.reason;
+      for (const outcome of await Promise.allSettled(written))
+        if (outcome.status === "rejected") throw toOutage("A block could not be made durable.", outcome.reason);
+      // This syncs the folder for the names of all files.
       await writeDurably(files, planPath(to), plan.parts);
     },
     pathOf,
@@ -106,22 +108,6 @@ export async function createOutbox(dir: string, files: Files = nodeFiles): Promi
       return (await files.list(dir)).includes("position") ? null : 0;
     },
   };
-}
-
-/** The plan that names the file is written later, and syncs the folder for both. */
-async function writeSynced(files: Files, path: string, bytes: Uint8Array): Promise<void> {
-  try {
-    await files.unlink(path).catch(ignoreMissing);
-    const file = await files.open(path, "create");
-    try {
-      await writeWhole(file, [bytes], 0);
-      await file.fdatasync();
-    } finally {
-      await file.close();
-    }
-  } catch (cause) {
-    throw toOutage("A block could not be made durable.", cause);
-  }
 }
 
 async function emptyFile(files: Files, path: string): Promise<void> {
