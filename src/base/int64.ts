@@ -16,3 +16,10 @@ export function toOffsets(values: BigInt64Array, base: bigint, into: Float64Arra
 export function toNumbers(values: BigInt64Array, into: Float64Array, at: number): void {
   toOffsets(values, 0n, into, at);
 }
+
+export const int64Max: bigint = 2n ** 63n - 1n;
+
+/** The nearest number that an Int64 column holds, apart from the least one, which often stands for none. */
+export function clampInt64(value: bigint): bigint {
+  return value > int64Max ? int64Max : value < -int64Max ? -int64Max : value;
+}

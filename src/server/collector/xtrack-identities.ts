@@ -1,5 +1,6 @@
 // Reads back the numbered events of an XTrack group: all of a short run, only the ranges of a long one.
 
+import { clampInt64, int64Max } from "#base/int64.ts";
 import type { AwayPart, TimeWindow } from "#intake/away-events.ts";
 import type { IntakeLimits } from "#intake/intake-state.ts";
 import type { LoadingGroup } from "#intake/known-groups.ts";
@@ -45,18 +46,13 @@ export async function takeEventsWithin(
 }
 
 function widen(ns: number, by: number): bigint {
-  return BigInt.asIntN(64, clamp(BigInt(ns) + BigInt(by)));
-}
-
-const int64Max = 2n ** 63n - 1n;
-function clamp(ns: bigint): bigint {
-  return ns > int64Max ? int64Max : ns < -int64Max ? -int64Max : ns;
+  return clampInt64(BigInt(ns) + BigInt(by));
 }
 
 /** At most this many shares. Times before the first border belong to the first share. */
 function thin(borders: readonly number[], shares: number): bigint[] {
   const every = Math.max(1, Math.floor((borders.length + 1) / shares));
-  const kept = borders.filter((_, at) => (at + 1) % every === 0).map((border) => clamp(BigInt(Math.floor(border))));
+  const kept = borders.filter((_, at) => (at + 1) % every === 0).map((border) => clampInt64(BigInt(Math.floor(border))));
   return [-int64Max, ...new Set(kept)];
 }
 

@@ -1,6 +1,7 @@
 // What intake asks about stored Cirron rows: whose id is it, what is known of a component, was a batch taken. Each
 // question names a few ids and costs the same however much is stored.
 
+import { clampInt64 } from "#base/int64.ts";
 import type { StateRow } from "#model/state-tables.ts";
 import type { DecodedBlock } from "#store/native/decode-block.ts";
 import type { ParamValue } from "#store/params.ts";
@@ -94,13 +95,8 @@ export function readNearComponents(
         AND hasAny(JSONExtract(sources, 'Array(String)'), {sources:Array(String)})
         AND ({any:UInt8} = 1 OR JSONExtractUInt(state, 'spans') = 0
           OR hasAny(JSONExtract(state, 'processes', 'Array(String)'), {processes:Array(String)}))`,
-    { workspace, sources, processes, any: anyProcess ? 1 : 0, from: clamp(fromNs), to: clamp(toNs) },
+    { workspace, sources, processes, any: anyProcess ? 1 : 0, from: clampInt64(fromNs), to: clampInt64(toNs) },
   );
-}
-
-function clamp(ns: bigint): bigint {
-  const max = 2n ** 63n - 1n;
-  return ns > max ? max : ns < -max ? -max : ns;
 }
 
 /** Without what clients send beside the rows, which may be long. */
