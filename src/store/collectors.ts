@@ -14,7 +14,7 @@ export function readCollector(store: Store, collector: string): Promise<KnownCol
 }
 
 /** By collector, a journal position up to which everything is stored. */
-export function readStoredPositions(store: Store): Promise<Map<string, number>> {
+export function readCollectorPositions(store: Store): Promise<Map<string, number>> {
   const sql = `SELECT collector, position FROM ${store.database}.collectors FINAL`;
   return readMap(store, text, count, { sql });
 }

@@ -50,7 +50,7 @@ export async function reviveLeft(store: Store, order: DeletionFact): Promise<voi
 /**
  * The last stored position of each collector in these groups: of all their rows, or of those that came before a time.
  */
-export function readStoredPositions(
+export function readGroupPositions(
   store: Store,
   keys: readonly string[],
   beforeNs?: bigint,

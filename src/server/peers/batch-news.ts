@@ -13,7 +13,7 @@ import {
   takeNear,
   takePeerBatches,
 } from "#server/collector/peer-batches.ts";
-import { readStoredPositions } from "#store/collectors.ts";
+import { readCollectorPositions } from "#store/collectors.ts";
 import { HeardJournals } from "./heard-journals.ts";
 
 export interface BatchTidings {
@@ -68,7 +68,7 @@ export class BatchNews {
     const { collector, heard } = this;
     const hadGap = wasCutOff || this.hasGap;
     this.hasGap = false;
-    const stored = await readStoredPositions(collector.store);
+    const stored = await readCollectorPositions(collector.store);
     if (hadGap) await noteBatchIds(collector, sinceNs);
     const unheard = await readPeerBatches(collector, sinceNs, heard.known());
     const { related, arePutOff } = await takePeerBatches(collector, [...this.again, ...unheard]);

@@ -14,7 +14,7 @@ import { type DeletionOrder, leave, untilTaken } from "#server/collector/deletio
 import { type DeletionFact, keysOf, noteDone, readOrders, toDeletionChange } from "#store/deletion-orders.ts";
 import { readGroupsOfRuns } from "#store/reader/run-names.ts";
 import { readGroupRows } from "#store/reader/state-rows.ts";
-import { readStoredPositions, removeCovered, reviveLeft } from "#store/remove-covered.ts";
+import { readGroupPositions, removeCovered, reviveLeft } from "#store/remove-covered.ts";
 
 /** Null with one collector, or without a bus. */
 type Link = { readonly bus: Bus; readonly peers: Peers } | null;
@@ -160,7 +160,7 @@ export class SharedDeletions {
     positions: readonly [string, number][],
     beforeNs?: bigint,
   ): Promise<Map<string, number>> {
-    const stored = await readStoredPositions(this.collector.store, keys, beforeNs);
+    const stored = await readGroupPositions(this.collector.store, keys, beforeNs);
     const covered = new Map([...stored].filter(([name]) => name !== ""));
     for (const [name, position] of positions) covered.set(name, Math.max(position, covered.get(name) ?? 0));
     return covered;
