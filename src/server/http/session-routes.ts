@@ -26,11 +26,11 @@ export function addSessionRoutes(app: FastifyInstance, options: ServerOptions, a
   addRoute(app, "login", (request, reply) => {
     const { key: secret } = request.body as BodyOf<"login">;
     const { address } = request.sender;
-    const waitMs = throttle.waitMs(address, Date.now());
+    const waitMs = throttle.waitMs(address, performance.now());
     if (waitMs > 0) throw refuseThrottled(waitMs);
     const key = findKey(hashKey(secret), keys.list());
     if (!key) {
-      throttle.noteWrong(address, Date.now());
+      throttle.noteWrong(address, performance.now());
       throw new Refusal("key_wrong", "This key is unknown or was revoked.", { at: { part: "body" } });
     }
     throttle.noteRight(address);
