@@ -32,6 +32,7 @@ export interface JournalOptions {
 export type JournalFull = "memory_full" | "disk_full";
 
 export interface JournalState extends Readonly<JournalCounters> {
+  /** On the disk. */
   readonly bytes: number;
   readonly budgetBytes: number;
   readonly waitingBytes: number;
@@ -51,8 +52,6 @@ export interface Journal {
   read(position: number): Promise<Uint8Array | undefined>;
   /** Removes the segments whose records are all below a number. */
   truncateBefore(position: number): Promise<void>;
-  /** Bytes on the disk. */
-  size(): number;
   state(): JournalState;
   /** After an outage: tries the disk, so that the outage can end without waiting for a client to send. */
   probe(): Promise<void>;
@@ -109,7 +108,6 @@ export async function createJournal(options: JournalOptions): Promise<Journal> {
     replay: (from) => replayRecords(shelf, from),
     read: (position) => readRecord(shelf, position),
     truncateBefore: (position) => committer.truncateBefore(position),
-    size: () => diskBytesOf(shelf),
     state: () => ({
       ...shelf.counters,
       bytes: diskBytesOf(shelf),

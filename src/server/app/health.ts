@@ -233,7 +233,7 @@ function toProtocolHealth(protocol: string, one: ProtocolCounts, doors: XtrackDo
 }
 
 function setGauges({ collector, metrics, doors }: HealthOptions, lag: LagWatch): void {
-  metrics.journalBytes.set(collector.journal.size());
+  metrics.journalBytes.set(collector.journal.state().bytes);
   metrics.journalLagSeconds.set(lag.lagMs(collector.writer.stored) / 1000);
   metrics.waitingBytes.set(collector.writer.pendingBytes);
   const sockets = doors();
