@@ -4,7 +4,7 @@
 import { BlockReader, type DecodedBlock, ShortBlock } from "./decode-block.ts";
 
 export async function* streamBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<DecodedBlock> {
-  const gathered = new GatheredBytes();
+  const gathered = new BlockBytes();
   for await (const chunk of chunks) {
     gathered.push(chunk);
     for (let block = gathered.take(); block !== null; block = gathered.take()) yield block;
@@ -13,9 +13,9 @@ export async function* streamBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGen
   if (gathered.length > 0) throw new Error(`the store's answer ends in the middle of a block`);
 }
 
-class GatheredBytes {
+class BlockBytes {
   length = 0;
-  private bytes = new Uint8Array(1 << 20);
+  private bytes = new Uint8Array(0);
   /** The next block needs at least this many bytes. */
   private needed = 1;
 

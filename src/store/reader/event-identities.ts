@@ -3,7 +3,7 @@
 
 import type { DecodedBlock } from "#store/native/decode-block.ts";
 import type { Store } from "#store/store.ts";
-import { big, count, float, list, type RowOf, readRows, streamNativeBlocks, text } from "./native-rows.ts";
+import { big, count, float, list, type RowOf, readRow, readRows, streamNativeBlocks, text } from "./native-rows.ts";
 
 /** An ack or a command of a worker has a number of its own. */
 const control = "type IN ('ack', 'command')";
@@ -47,12 +47,12 @@ const bordersMax = 256;
 /** How many events a group has, and times that divide them into equal shares. */
 export async function readEventOutline(store: Store, groupKey: string): Promise<RowOf<typeof outline>> {
   const levels = Array.from({ length: bordersMax - 1 }, (_, at) => (at + 1) / bordersMax);
-  const rows = await readRows(store, outline, {
+  const row = await readRow(store, outline, {
     sql: `SELECT sum(events) AS events, quantiles(${levels.join(", ")})(first_ts_ns) AS borders
       FROM ${store.database}.seq_ranges WHERE group_key = {group:String}`,
     params: { group: groupKey },
   });
-  return rows[0] ?? { events: 0, borders: [] };
+  return row ?? { events: 0, borders: [] };
 }
 
 const place = { worker: text, share: big, firstSeq: big, lastSeq: big, fromNs: big, toNs: big, events: count };
