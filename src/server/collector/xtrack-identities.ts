@@ -52,7 +52,9 @@ function widen(ns: number, by: number): bigint {
 /** At most this many shares. Times before the first border belong to the first share. */
 function thin(borders: readonly number[], shares: number): bigint[] {
   const every = Math.max(1, Math.floor((borders.length + 1) / shares));
-  const kept = borders.filter((_, at) => (at + 1) % every === 0).map((border) => clampInt64(BigInt(Math.floor(border))));
+  const kept = borders
+    .filter((_, at) => (at + 1) % every === 0)
+    .map((border) => clampInt64(BigInt(Math.floor(border))));
   return [-int64Max, ...new Set(kept)];
 }
 

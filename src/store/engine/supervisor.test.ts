@@ -119,6 +119,19 @@ describe("the engine process", () => {
     expect(crashes).toEqual([expect.stringContaining("SIG")]);
   });
 
+  it("comes back when what kept it from being started is over, and its server lives on", async () => {
+    const alsoReads = makeFolder();
+    const supervisor = await startAside({ alsoReads });
+    rmSync(alsoReads, { recursive: true });
+    writeFileSync(alsoReads, "in the way");
+    const started = vi.spyOn(supervisor as never, "launch" as never);
+    process.kill(supervisor.pid as number, "SIGKILL");
+    await vi.waitFor(() => expect(started.mock.calls.length).toBeGreaterThan(1), 5000);
+    rmSync(alsoReads);
+    await vi.waitFor(() => supervisor.whenReady(), 20_000);
+    expect(supervisor.restarts).toBe(1);
+  });
+
   it("is started anew when it stands still", async () => {
     const supervisor = await startAside({ pingEveryMs: 100 });
     const { pid } = supervisor;
