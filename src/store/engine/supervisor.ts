@@ -265,8 +265,9 @@ export class EngineSupervisor {
 
   private async relaunch(): Promise<void> {
     while (!this.closing) {
-      const outcome = await this.launch();
-      if (outcome.kind === "ready") return;
+      // A system that is short of memory may refuse to start a process at all.
+      const outcome = await this.launch().catch(() => null);
+      if (outcome?.kind === "ready") return;
       this.failedStarts++;
       await sleep(Math.min(backOffMsMax, 50 * 2 ** this.failedStarts), undefined, { ref: false });
     }
