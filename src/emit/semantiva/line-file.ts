@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import { makeFolder } from "#emit/make-folder.ts";
 import { say, toReason } from "#emit/say.ts";
 
+/** Written once so much was added, and in portions of this size when more waits. */
 const bufferBytesMax = 64 * 1024;
 const waitingBytesMax = 16 * 1024 * 1024;
 
@@ -14,6 +15,8 @@ export class LineFile {
   private fd = -1;
   private waiting: Uint8Array[] = [];
   private waitingBytes = 0;
+  /** What was added since the last flush: a full disk is not asked again for every line. */
+  private untriedBytes = 0;
   // How much of the first waiting line is already on disk, after a partial write.
   private offset = 0;
 
@@ -29,20 +32,20 @@ export class LineFile {
     }
     this.waiting.push(line);
     this.waitingBytes += line.length;
-    if (this.waitingBytes >= bufferBytesMax) this.flush();
+    this.untriedBytes += line.length;
+    if (this.untriedBytes >= bufferBytesMax) this.flush();
   }
 
-  /** Never throws. Lines go out in one write, so that several processes can share a file. */
+  /** Never throws. No line is split between two writes, so that several processes can share a file. */
   flush(): void {
+    this.untriedBytes = 0;
     if (this.waitingBytes === 0) return;
     try {
       if (this.fd < 0) {
         makeFolder(dirname(this.path));
         this.fd = openSync(this.path, "a");
       }
-      const bytes = Buffer.concat(this.waiting).subarray(this.offset);
-      const written = writeSync(this.fd, bytes);
-      this.forget(written);
+      while (this.waitingBytes > 0) this.forget(writeSync(this.fd, this.firstLines().subarray(this.offset)));
     } catch (error) {
       // The disk is full or the folder is gone; the next flush tries again.
       say(`cannot write traces to ${dirname(this.path)} (${toReason(error)})`);
@@ -58,6 +61,13 @@ export class LineFile {
     this.offset = 0;
     if (this.fd >= 0) closeSync(this.fd);
     this.fd = -1;
+  }
+
+  private firstLines(): Buffer {
+    let count = 0;
+    for (let bytes = 0; bytes < bufferBytesMax && count < this.waiting.length; count++)
+      bytes += (this.waiting[count] as Uint8Array).length;
+    return Buffer.concat(this.waiting.slice(0, count));
   }
 
   private forget(written: number): void {
