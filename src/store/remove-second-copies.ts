@@ -14,10 +14,12 @@ const triesMax = 5;
 /** To be called when all blocks of a plan that was left open have been sent, before anything is told of its rows. */
 export async function removeSecondCopies(store: Store, plan: Plan): Promise<void> {
   if (store.kind !== "embedded") return;
-  for (const layout of layouts) {
+  const removals = layouts.map(async (layout) => {
     const blocks = plan.blocks.filter(({ table }) => table === layout.name);
     if (blocks.length > 0) await removeFrom(store, layout, scopeOf(plan, blocks));
-  }
+  });
+  // A retry begins when none of them is under way any more.
+  for (const outcome of await Promise.allSettled(removals)) if (outcome.status === "rejected") throw outcome.reason;
 }
 
 /** An id that stands in `cirron_ids` twice says the same. */

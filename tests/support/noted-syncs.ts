@@ -1,4 +1,4 @@
-// Which files and folders this process syncs, and what they were given as a name since: a loss of power keeps no others.
+// Which files and folders this process syncs: only these are sure to survive a loss of power.
 
 import fs, { readlinkSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
