@@ -5,17 +5,17 @@
 import type { Busy, IntakeLoad } from "./http/ports.ts";
 import { QuietQuota } from "./quiet-quota.ts";
 
-/** What goes past the line: little enough to be decoded at once. */
+/** Bodies up to this size skip the queue: they are decoded at once. */
 export const smallBodyBytes: number = 64 * 1024;
-/** One is decoded while another is unpacked. */
+/** One body is decoded while another is unpacked. */
 const workedOnMax = 2;
-/** Nobody new is let in line while the first in it has waited for longer. */
+/** No new body is queued while the first in the queue has waited longer than this. */
 const waitMsMax = 1000;
-/** What a byte of a body takes with the columns it is decoded to, about. */
+/** Roughly what a byte of a body takes in memory, with the columns that it is decoded to. */
 const heldPerByte = 4;
-/** One is let in after this time whatever is behind it: applying may wait for the store, and XTrack may keep it busy. */
+/** A body is let in after this time in any case: applying may wait for the store, and XTrack may keep it busy. */
 const trickleMs = 100;
-/** How soon it is looked again whether what was accepted has been applied. */
+/** How often the queue checks whether accepted bodies have been applied. */
 const lookMs = 5;
 /** How much of the journal's room is kept for such bodies at most: a sender may announce any number of bytes. */
 const promisedBytesMax = 32 * 1024 * 1024;
@@ -47,12 +47,12 @@ export class BodyQueue {
   private workedOnBytes = 0;
   /** Of bodies that were let in and are not on their way to the disk yet, as sent. */
   private promisedBytes = 0;
-  /** When the last one was let in. */
+  /** When the last body was let in. */
   private enteredMs = Number.NEGATIVE_INFINITY;
   private timer: NodeJS.Timeout | undefined;
   private readonly quotas = new WeakMap<object, QuietQuota>();
 
-  /** `heldBytesMax`: what bodies that are worked on may hold, and those that have been and are not applied yet. */
+  /** `heldBytesMax`: what bodies may hold while they are worked on, and after that until they are applied. */
   constructor(load: IntakeLoad, heldBytesMax: number) {
     this.load = load;
     this.bytesMax = heldBytesMax / heldPerByte;
@@ -70,7 +70,7 @@ export class BodyQueue {
     return this.load.roomFor(bytes, true) ?? leaveNothing;
   }
 
-  /** For a body that is so many bytes when it is unpacked. It leaves when it is decoded and on its way to the disk. */
+  /** For a body of this size when unpacked. It leaves when it is decoded and on its way to the disk. */
   enter(bytes: number): Leave | Promise<Leave> {
     if (bytes <= smallBodyBytes) return leaveNothing;
     if (this.line.length === 0 && this.hasPlace(bytes)) return this.place(bytes);
@@ -98,7 +98,7 @@ export class BodyQueue {
     return quota;
   }
 
-  /** A body above the limit is worked on alone. */
+  /** A body above the limit is let in when nothing else is held. */
   private hasPlace(bytes: number): boolean {
     if (this.workedOn >= workedOnMax) return false;
     const held = this.workedOnBytes + this.load.backlogBytes();

@@ -41,32 +41,37 @@ export class BodyRefusal extends Refusal {
 
 export type BodyCode = "body_too_large" | "body_ratio" | "body_encoding" | "body_cut";
 
-// Small bodies of one repeated byte compress beyond any ratio and harm nobody.
+// A small body of one repeated byte may compress beyond any ratio, and harms nobody.
 const freeBytes = 1024 * 1024;
 
 export interface Body {
   /** Decompressed. */
   readonly bytes: Uint8Array;
-  /** As it was sent, when that is less. */
+  /** As it was sent, if that is shorter. */
   readonly packed?: { readonly encoding: "gzip" | "deflate"; readonly bytes: Uint8Array };
 }
 
 export interface ReadBody extends Body {
-  /** To be called when nobody looks any more at what was sent, which `packed` or else `bytes` is; null when that is nothing to anybody. */
+  /**
+   * Call it when nobody reads any more what was sent (`packed`, or else `bytes`); null if there is nothing to release.
+   */
   readonly releaseSent: (() => void) | null;
-  /** The same when nobody looks at any of it any more. */
+  /** Call it when nobody reads any of it any more. */
   readonly release: (() => void) | null;
 }
 
-/** Resolves when a body may be unpacked that has come whole and is about so many bytes then; null when it may at once. */
+/**
+ * Resolves when a whole body may be unpacked, given its size as sent and roughly its size then; null if it may be
+ * unpacked at once.
+ */
 export type AwaitPlace = (sentBytes: number, unpackedBytes: number) => Promise<void> | null;
 
 /** Calls `onGone` when the sender may send no more; returns how to stop watching. */
 export type WatchSender = (onGone: () => void) => () => void;
 
 /**
- * The whole body. Throws a BodyRefusal; the rest of the request is then read and thrown away. `isReleased`: the caller says
- * when nobody looks at it any more.
+ * Reads the whole body. Throws a BodyRefusal; the rest of the request is then read and thrown away. `isReleased`: the
+ * caller will call `release`.
  */
 export async function readBody(
   request: IncomingMessage,
@@ -81,7 +86,7 @@ export async function readBody(
     request.resume();
     throw new BodyRefusal(tooLarge(limits.bytesMax), new Uint8Array(0));
   }
-  // What came with the head is there as soon as the parser has passed it on.
+  // Whatever came with the head is there once the parser has passed it on.
   if (!isWhole(request)) await null;
   const gathered = new GatheredBytes(isReleased || encoding !== "identity");
   const sent =
@@ -99,23 +104,23 @@ export async function readBody(
   return { ...body, releaseSent, release };
 }
 
-/** How much most bodies grow whose encoding does not tell. */
+/** The usual growth of a body whose encoding does not tell its size. */
 const usualRatio = 8;
 
-/** A guess where the encoding does not tell. */
+/** An estimate if the encoding does not tell. */
 export function unpackedBytesOf(sent: Uint8Array, encoding: Encoding): number {
   if (encoding === "identity") return sent.length;
   return sizeOf(sent, encoding) ?? sent.length * usualRatio;
 }
 
-/** What was sent, decompressed. Throws a BodyRefusal. */
+/** Decompresses what was sent. Throws a BodyRefusal. */
 export async function unpack(sent: Uint8Array, encoding: Encoding, limits: BodyLimits, share: Share): Promise<Body> {
   if (encoding === "identity") return { bytes: sent };
   const byRatio = Math.max(freeBytes, sent.length * limits.ratioMax);
   try {
     const bytes = await decode(sent, encoding, Math.min(limits.bytesMax, byRatio));
     if (!share.hold(sent.length + bytes.length)) throw refuseCrowded();
-    // The journal keeps what every release of it can unpack.
+    // The journal keeps only what every release can unpack.
     if (encoding === "zstd") return { bytes };
     return sent.length < bytes.length ? { bytes, packed: { encoding, bytes: sent } } : { bytes };
   } catch (error) {
@@ -143,9 +148,9 @@ async function decode(sent: Uint8Array, encoding: Packing, maxOutputLength: numb
 }
 
 /**
- * A gzip body ends with its size, and deflate makes at most 1032 bytes of one. Where the size is known the output gets a
- * buffer of it at once, one byte more so that the end is seen with room left: the default of 16 KiB costs a trip to
- * another thread for each, and a copy of all at the end.
+ * A gzip body ends with its size, and deflate turns one byte into at most 1032. If the size is known, the output gets
+ * one buffer of it, plus a byte so that the end is seen with room left. The default chunks of 16 KiB would each cost a
+ * trip to another thread, and in the end a copy of everything.
  */
 function sizeOf(sent: Uint8Array, encoding: Packing): number | null {
   if (encoding !== "gzip" || sent.length < 18) return null;
@@ -168,7 +173,7 @@ function decodeSmall(sent: Uint8Array, size: number, bytesMax: number): Uint8Arr
   }
 }
 
-/** The body as a stream, decompressed; it errors with a BodyRefusal at the limit. For bodies too large for memory. */
+/** The decompressed body as a stream, for bodies too large for memory; it errors with a BodyRefusal at the limit. */
 export function createBodyStream(request: IncomingMessage, limits: BodyLimits): Readable {
   const encoding = readEncoding(request);
   if (Number(request.headers["content-length"] ?? 0) > limits.bytesMax) {
@@ -177,7 +182,7 @@ export function createBodyStream(request: IncomingMessage, limits: BodyLimits): 
   }
   let sent = 0;
   let received = 0;
-  // A request that is destroyed cannot be answered, so it is read through an iterator that leaves it alive.
+  // A destroyed request cannot be answered, so it is read through an iterator that leaves it alive.
   async function* readCounted() {
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       sent += (chunk as Buffer).length;
@@ -194,7 +199,7 @@ export function createBodyStream(request: IncomingMessage, limits: BodyLimits): 
     },
   });
   const decoder = streamDecoders[encoding]();
-  // The error reaches the reader through the last stream; here it only starts the throwing away of the rest.
+  // The reader gets the error through the last stream; here the rest of the request is thrown away.
   pipeline(Readable.from(readCounted()), decoder, counter).catch(() => request.resume());
   return counter;
 }
@@ -206,7 +211,7 @@ const streamDecoders = {
   identity: () => new PassThrough(),
 } as const;
 
-/** Whether the error of a stream of this request's body means that the body was at fault, and how. */
+/** The refusal if an error of the body's stream was the body's fault. */
 export function toBodyRefusal(error: unknown, { headers }: IncomingMessage): BodyRefusal | undefined {
   if (error instanceof BodyRefusal) return error;
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? "";
@@ -242,25 +247,25 @@ function readEncoding(request: IncomingMessage): Encoding {
 }
 
 /**
- * The body of a request that has come whole, as nearly every small one has when its turn comes: listening for its pieces
- * and its end takes longer than to decode it. Null when it has to be listened for.
+ * The body of a request that has come whole, as nearly every small one has when its turn comes: listening for its
+ * pieces would take longer than decoding them. Null if it must be listened for.
  */
 function readWhole(request: IncomingMessage, bytesMax: number, share: Share): Uint8Array | null {
   if (!isWhole(request) || request.readableFlowing !== null || request.destroyed) return null;
   const { readableLength: length } = request;
   if (length === 0 || length > bytesMax || !share.hold(length)) return null;
   const bytes = request.read() as Buffer;
-  // Its end, which is all that is left, is passed on only to a reader.
+  // The end of the request, which is all that is left, comes only to a reader.
   request.resume();
   return bytes;
 }
 
-/** The parser tells of the last byte before it tells of the end. */
+/** The parser reports the last byte before it reports the end. */
 function isWhole({ complete, readableLength, headers }: IncomingMessage): boolean {
   return complete || (readableLength > 0 && readableLength === Number(headers["content-length"]));
 }
 
-/** The bytes as they are sent, never more than the limit in memory. */
+/** Gathers the bytes as they come, never more than the limit. */
 function readSent(
   request: IncomingMessage,
   bytesMax: number,
@@ -286,7 +291,7 @@ function readSent(
       );
       gathered.release();
     });
-    // Most bodies are whole when their request is read, and need no watch.
+    // Most bodies are whole by now and need no watch.
     if (!request.complete) {
       const endSpeed = watchSpeed(
         () => gathered.length,
@@ -300,7 +305,7 @@ function readSent(
     }
     request.once("end", () => resolve(gathered.view()));
     const onCut = () => reject(new BodyRefusal(cut, gathered.view()));
-    // Nothing is kept of who may send no more, not even as a fault.
+    // Nothing is kept of a sender whose key was revoked, not even a fault.
     request.once("error", (error) => (error instanceof Refusal ? reject(error) : onCut()));
     request.once("close", () => {
       if (!request.complete) onCut();
@@ -308,16 +313,16 @@ function readSent(
   });
 }
 
-/** Of a body beyond the limit. */
+/** How much of a body beyond the limit is shown. */
 const shownBytesMax = 64 * 1024;
 
-/** No network that people train over is slower; a slower sender only occupies our memory. */
+/** A slower sender than this is not training over any real network; it only occupies memory. */
 const slowBytesPerS = 1024;
 const lookEveryMs = 30_000;
 
 /**
- * Calls `onSlow` when what arrives is too slow to be waited for; returns how to stop watching. Looks are counted rather than
- * timed, and the first is free: a server that stood still has not read what came meanwhile.
+ * Calls `onSlow` if bytes arrive too slowly; returns how to stop watching. Looks are counted rather than timed, and the
+ * first one never counts, because a server that stood still has not read what came meanwhile.
  */
 export function watchSpeed(arrivedBytes: () => number, onSlow: () => void): () => void {
   let looks = 0;

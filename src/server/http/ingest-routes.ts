@@ -1,5 +1,5 @@
-// The routes that take traces. An answer is given only when the bytes are durable. Clients drop a batch for good on most
-// 4xx, so a duplicate or an unknown run is a success, and what is refused is kept as a fault.
+// The routes that take traces. An answer is given only when the bytes are durable. Clients drop a batch for good on
+// most 4xx, so a duplicate or an unknown run is a success, and a refused body is kept as a fault.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { paths } from "#api/contract/paths.ts";
@@ -63,7 +63,7 @@ async function takeIn(
   try {
     return send(reply, await takeBody(request, head, doors, desk, holding));
   } catch (error) {
-    // Whoever reads files is not a client of the protocol, and wants the API's own words.
+    // An import from files is not a client of the protocol; it gets the words of the API.
     const isRead = (request.query as IngestQuery).source !== undefined;
     const { toErrorReply } = pick(doors, head);
     const refusal = isRead || toErrorReply === undefined ? undefined : toRefusal(error);
@@ -129,10 +129,10 @@ async function takeBody(
     ...sent,
     ...{ arrival, query, limits: decodeLimits },
   });
-  // A record that is put off is applied at another place of the journal, which is known only then.
+  // A record that is put off gets another position in the journal, known only once it is applied.
   const isAwaited = query.wait === "1";
   const release = door.copiesBody === true ? body.release : packed === undefined ? null : body.releaseSent;
-  // The answer may depend on the body, and may come before its records are applied.
+  // The answer may need the body, and may be given before its records are applied.
   const onLetGo = release === null ? null : () => void holding.answered.then(release);
   const receipt = await (refused === null
     ? intake.submit(submissions, isAwaited ? "applied" : answerWhen, () => holding.leave(), onLetGo)
@@ -146,7 +146,7 @@ async function takeBody(
   return toReply(receipt);
 }
 
-/** What comes of a body that is refused is read and thrown away, so that its sender hears of it. */
+/** The body of a refused request is read and thrown away, so that its sender hears the answer. */
 function admit({ raw }: FastifyRequest, queue: BodyQueue, sentBytes: number): Leave {
   const admitted = queue.admit(sentBytes, raw.socket);
   if (typeof admitted === "function") return admitted;
@@ -171,7 +171,7 @@ async function enter(
   await nextTurn();
 }
 
-/** When an outage says nothing of it: long enough for a disk or a store to come back. */
+/** Used when an outage does not say: long enough for a disk or a store to come back. */
 const outageRetryAfterS = 5;
 
 function toTrouble({ status, message, headers }: Refusal): Trouble {
@@ -195,11 +195,11 @@ export function toArrival(request: FastifyRequest): Arrival {
   return {
     workspace: caller.workspace,
     transport: wrapper !== undefined ? "run" : source !== undefined ? "file" : "http",
-    // A folder is another word than a key, so that nobody can pass for someone else's key.
+    // A folder has a prefix unlike a key's, so that nobody can pass for someone else's key.
     source: source === undefined ? caller.source : `folder:${source}`,
     runOverride: (request.params as { run?: string }).run ?? (run || null),
     imported: imported === "1",
-    // As fine as there is: batches of one run are told apart by it.
+    // As precise as possible, because it tells the batches of a run apart.
     receivedNs: nowNs(),
   };
 }
@@ -230,7 +230,10 @@ function toFaultRefusal({ code, detail, place: { offset, pointer } }: Fault): Re
   });
 }
 
-/** By the seconds after which to try again: under overload most of what is thrown is this, and each would look up its stack. */
+/**
+ * By the seconds after which to retry. They are reused because under overload most errors are these, and each new one
+ * would capture its stack.
+ */
 const busyRefusals = new Map<number, Refusal>();
 
 export function refuseBusy({ retryAfterS }: Busy): Refusal {

@@ -1,6 +1,6 @@
-// OTLP over gRPC, the default of many exporters: unary `Export` of the three services, on a port of its own. It is HTTP/2
-// with a frame around the message and the outcome in trailers, for which Node has all that is needed. The same doors as
-// over HTTP decide what a request becomes.
+// OTLP over gRPC, the default of many exporters: unary `Export` of the three services, on a port of its own. It is
+// HTTP/2 with a frame around the message and the outcome in trailers, for which Node has everything needed. The same
+// doors as over HTTP decide what becomes of a request.
 
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -90,7 +90,7 @@ export async function openGrpcServer(listen: Address, options: GrpcOptions, acce
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const session of sessions) session.close();
-      // Exporters keep their connection forever: what is in flight has had its time with the server's own.
+      // Exporters never close their connection. Calls in flight have had their time.
       const cut = setTimeout(() => {
         for (const session of sessions) session.destroy();
       }, closeMs);
@@ -132,7 +132,7 @@ interface Holding {
   leave: Leave;
 }
 
-/** A stream that was closed, by its client or for its slowness, throws when it is answered. */
+/** Answering a closed stream would throw. */
 function canAnswer(stream: ServerHttp2Stream): boolean {
   return !stream.destroyed && !stream.closed;
 }
@@ -189,7 +189,7 @@ function identify(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, { acc
 
 const revoked = new GrpcFailure(statusCode.unauthenticated, refuseRevoked().message);
 
-/** What a key has begun to send ends with it: the call is answered at once, however long the rest would take to come. */
+/** When a key is revoked, its calls are answered at once, however long the rest would take. */
 function watchKey(stream: ServerHttp2Stream, { source }: Caller, { keyWatch }: Desk) {
   let isRevoked = false;
   const end = keyWatch.watch(source, () => {
@@ -217,7 +217,7 @@ async function readMessage(
   );
   stream.once("close", endWatch);
   stream.once("end", endWatch);
-  // A stream that is destroyed cannot be answered, so it is read through an iterator that leaves it alive.
+  // A destroyed stream cannot be answered, so it is read through an iterator that leaves it alive.
   for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
     const isTooLarge = length > limits.bytesMax + headBytes;
@@ -235,7 +235,7 @@ async function readMessage(
   const encoding = message.isCompressed ? toEncoding(headers["grpc-encoding"] as string | undefined) : "identity";
   if (encoding === null || (message.isCompressed && encoding === "identity"))
     throw new GrpcFailure(statusCode.unimplemented, "The message's compression is not known; gzip is.");
-  // Calls do not say how long they are, so it is known only now.
+  // The length of a call is not announced, so it is known only now.
   const giveUpRoom = queue.admit(length, stream.session ?? stream);
   if (typeof giveUpRoom !== "function") throw refuseBusy(metrics, giveUpRoom);
   holding.leave = giveUpRoom;
@@ -304,7 +304,7 @@ function toGrpcBody(message: Uint8Array): Uint8Array {
   return body;
 }
 
-/** Percent-encoded, as `grpc-message` wants everything but printable ASCII. */
+/** `grpc-message` is percent-encoded but for printable ASCII. */
 function toGrpcText(text: string): string {
   return encodeURIComponent(text)
     .replaceAll("%20", " ")

@@ -1,7 +1,7 @@
 // Moves applied inputs to the store in large blocks, one plan after the other. While a plan is being sent, the next one
-// gathers; once that is large it is made as well, so that neither the engine nor this process waits for the other. It is not
-// sent before the plan ahead of it is stored. Sending is repeated until the store takes it: accepted rows wait here and in
-// the journal, they are never given up.
+// gathers; once that is large it is made as well, so that neither the engine nor this process waits for the other. It
+// is not sent before the plan ahead of it is stored. Sending is repeated until the store takes it: accepted rows wait
+// here and in the journal, and are never dropped.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Batch } from "#model/batch.ts";
@@ -11,33 +11,33 @@ import type { Outbox } from "./outbox.ts";
 import { encodePlan, nameOf, type Plan, type PlannedBlock } from "./plan.ts";
 import { type BlockStore, backOffMs, type SentBlock, type Stage, sendPlan, toSent } from "./send-plan.ts";
 
-/** Turns what was gathered into blocks, whose tokens the writer gives, and takes back what has been sent. */
+/** Turns gathered batches into blocks, whose tokens the writer adds, and takes back blocks that were sent. */
 export interface BlockMaker {
   encode(batches: readonly Batch[]): Promise<Omit<PlannedBlock, "token">[]>;
   release(block: Pick<PlannedBlock, "bytes">): void;
 }
 
 export interface WriterOptions extends Lingering {
-  /** Begins every token; no other start of any collector has the same. */
+  /** The prefix of every token; no other start of any collector has the same. */
   readonly tokenPrefix: string;
-  /** A plan of so many bytes waits for no more rows, and is made while the one before it is being sent. */
+  /** A plan of this size waits for no more rows, and is made while the one before it is being sent. */
   readonly planBytesEnough: number;
   readonly planBytesMax: number;
   readonly pendingBytesMax: number;
-  /** Of that, how much may wait now: the less, the nearer the process is to the memory that it may hold. */
+  /** The share of that which may wait now: less when memory is short. */
   pendingShare(): number;
-  /** When a block that the store refuses is offered again: what it lacks (a right, a column, a disk) may come. */
+  /** How long to wait before a refused block is offered again: what it lacks (a right, a column, a disk) may come. */
   readonly refusedRetryMs?: number;
-  /** After so long a store that others write to may have forgotten a block's token. */
+  /** After this time a shared store may have forgotten the token of a block. */
   readonly tokensLastMs?: number;
-  /** Everything up to `to` can be read from now on; `batches` are those since the last call. */
+  /** Everything up to `to` can be read from now on; `batches` are those stored since the last call. */
   onStored(to: number, batches: readonly Batch[]): void;
   onTrouble(error: unknown, attempt: number): void;
-  /** Before a block is sent again, whose first copy may be there and may not be recognised any more. */
+  /** Called before a late retry of a block: its first copy may be stored and no longer be recognised. */
   onLateRetry(block: PlannedBlock): Promise<void>;
-  /** The rows of a batch cannot become blocks: a bug of ours. Resolves with what is stored in their place. */
+  /** No block can be made of a batch's rows, which is a bug. Resolves with what is stored in their place. */
   onUnstorable(batch: Batch, cause: unknown): Promise<Batch>;
-  /** A plan could not be made: a bug of ours. Nothing more is written until the next start. */
+  /** A plan could not be made, which is a bug. Nothing more is written until the next start. */
   onStopped(cause: unknown): void;
 }
 
@@ -46,17 +46,17 @@ interface MadePlan {
   readonly to: number;
   readonly batches: readonly Batch[];
   readonly blocks: readonly SentBlock[];
-  /** Of its batches, and of what is held of its blocks. */
+  /** The bytes of its batches, and of its blocks that are in memory. */
   readonly bytes: number;
 }
 
 const refusedRetryMsDefault = 15_000;
-/** What blocks take of the memory that their rows do, at most. */
+/** Blocks take at most this share of the memory that their rows take. */
 const blocksShare = 2 / 3;
 
 export class StoreWriter {
   private readonly gathered: Gathered;
-  /** Of plans that are being made, are made or are being sent. */
+  /** The bytes of plans that are being made, are made or are being sent. */
   private plannedBytes = 0;
   /** The plan that is being sent, or the last one that was. */
   private sending: Promise<void> = Promise.resolve();
@@ -68,17 +68,17 @@ export class StoreWriter {
   private storedTo: number;
   private loop: Promise<void> | null = null;
   private closing = false;
-  /** The time to close is over: what has no plan yet is the next start's, which may already be at it. */
+  /** The time to close is over: whatever has no plan yet is left to the next start, which may already be running. */
   private isOver = false;
   /** Since `open`. */
   private isOpen = false;
   private hurry = false;
   private failure: unknown = null;
   private refusal: unknown = null;
-  /** Of what was tried last: to make a plan durable, or to store one. */
+  /** Whether the last attempt to make a plan durable, or to store one, failed for want of room. */
   private outboxIsFull = false;
   private storeIsFull = false;
-  /** Settles when whoever uses the store alone has done. */
+  /** Settles when the current task of `alone` is done. */
   private turn: Promise<void> = Promise.resolve();
   private wake: () => void = () => {};
   private roomWaiters: (() => void)[] = [];
@@ -98,7 +98,7 @@ export class StoreWriter {
     return this.storedTo;
   }
 
-  /** Why nothing is stored although the store answers; null when all is well. */
+  /** Why nothing is stored although the store answers; null if all is well. */
   get trouble(): unknown {
     return this.failure ?? this.refusal;
   }
@@ -120,7 +120,7 @@ export class StoreWriter {
     else if (gathered.bytes >= this.options.planBytesEnough || gathered.isLast()) this.wake();
   }
 
-  /** Sends the plans that a stopped process left open, for as long as it takes. `afterwards` is called when all of one is stored. */
+  /** Sends the plans that a stopped process left, however long it takes. */
   async sendLeft(plans: readonly Plan[], afterwards: (plan: Plan) => Promise<void>): Promise<void> {
     for (const plan of plans) {
       const { to, blocks } = plan;
@@ -146,7 +146,7 @@ export class StoreWriter {
     return pendingBytesMax * pendingShare() - this.pendingBytes;
   }
 
-  /** Of how many rows the blocks can be made ahead. */
+  /** How many bytes of rows can be made into blocks ahead. */
   private get aheadBytesMax(): number {
     return this.roomBytes / blocksShare;
   }
@@ -190,8 +190,8 @@ export class StoreWriter {
         if (!this.gathered.isEmpty && !this.isOver) this.start();
       },
       (cause) => {
-        // The plan that failed stays in the outbox, and nothing after it may overtake it: the writer stops,
-        // its loop stays set so that no other is started, and the journal keeps what comes.
+        // The failed plan stays in the outbox, and nothing may overtake it: the writer stops, its loop stays set so
+        // that no other is started, and the journal keeps what comes.
         this.failure = cause;
         for (const waiter of this.storedWaiters.splice(0)) waiter.reject(cause);
         if (!this.closing) this.options.onStopped(cause);
@@ -211,12 +211,12 @@ export class StoreWriter {
         this.isSending = false;
         this.wake();
       });
-      // It is heard when it is waited for.
+      // A failure is noticed where it is awaited.
       this.sending.catch(ignore);
     }
   }
 
-  /** Waits until there is a plan to make; false when all of them are stored. */
+  /** Waits until there is a plan to make; false if everything is stored. */
   private async untilDue(): Promise<boolean> {
     for (;;) {
       if (!this.isSending) await this.sending;
@@ -233,9 +233,9 @@ export class StoreWriter {
     const { planBytesEnough } = this.options;
     const { gathered } = this;
     const isEnough = gathered.bytes >= planBytesEnough;
-    // A small plan would not be stored any sooner, and would gain no more rows.
+    // A small plan would not be stored any sooner, and would miss further rows.
     if (this.isSending) return isEnough && this.aheadBytesMax >= planBytesEnough ? 0 : Number.POSITIVE_INFINITY;
-    // What came while the plan before was sent has waited already: a store that is busy is never kept waiting.
+    // What came while the last plan was sent has waited long enough: a busy store is never kept waiting.
     return isEnough || this.hurry ? 0 : gathered.closesAt - performance.now();
   }
 
@@ -248,10 +248,10 @@ export class StoreWriter {
     this.wake = ignore;
   }
 
-  /** When it has been made, the plan is durable. */
+  /** The plan that it makes is durable. */
   private async make(): Promise<MadePlan> {
     const { planBytesMax } = this.options;
-    // The rows are kept until they are stored, and their blocks come on top of them.
+    // The rows stay in memory until they are stored, and their blocks come on top of them.
     const bytesMax = this.isSending ? Math.min(planBytesMax, this.aheadBytesMax) : planBytesMax;
     const { from, to, batches, bytes } = this.gathered.take(bytesMax);
     this.plannedBytes += bytes;
@@ -268,7 +268,7 @@ export class StoreWriter {
     return { to, batches, blocks: sent, bytes: bytes + sizeOf(sent) };
   }
 
-  /** What the engine reads from the disk need not stay in memory. */
+  /** Drops the bytes of a block that the engine reads from the disk. */
   private toSent(to: number, block: PlannedBlock): SentBlock {
     const sent = toSent(this.outbox, to, block);
     if (sent.file === null || this.store.kind === "server") return sent;
@@ -282,7 +282,7 @@ export class StoreWriter {
     await this.alone(async () => {
       retries += await this.send(blocks, ["maps"]);
       this.refusal = null;
-      // A connection that failed may still hold the bytes it was to send.
+      // A failed connection may still hold the bytes that it was sending.
       if (retries === 0) for (const block of blocks) if (block.bytes !== nothing) this.maker.release(block);
       await this.untilDone(() => this.outbox.finish(to));
       this.gathered.finishedAt = performance.now();
@@ -296,7 +296,7 @@ export class StoreWriter {
     try {
       return await this.maker.encode(batches);
     } catch {
-      // Whoever sets the batch aside forgets its groups, and finds in the store what came before.
+      // Setting a batch aside forgets its groups, so what came before must be in the store.
       await this.sending;
       const sound: Batch[] = [];
       for (const batch of batches) sound.push(await this.toSound(batch));
@@ -352,7 +352,7 @@ export class StoreWriter {
     }
   }
 
-  /** A plan that is not sent when we close stays in the outbox, and is the first thing of the next start. */
+  /** A plan that is not sent when the writer closes stays in the outbox, and the next start sends it first. */
   private async waitAfterRefusal(error: unknown): Promise<void> {
     this.storeIsFull = isDiskFull(error);
     if (this.closing) throw error;
