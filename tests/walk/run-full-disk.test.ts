@@ -1,4 +1,5 @@
-// `tributary run` beside a server whose disk is full: the program starts, ends and exits as if there were no server.
+// `tributary run` beside a server whose disk is full, or that stands still: the program starts, ends and exits as if there
+// were no server.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -54,4 +55,18 @@ test("the program neither waits for the server nor for what earlier ones left, a
   expect([readdirSync(join(folder, ".xtrack")), readdirSync(join(own, "spool"))]).toEqual([[], []]);
   const { runs } = (await (await fetch(`${server.url}/api/v1/runs`)).json()) as { runs: { id: string }[] };
   expect(runs.map(({ id }) => id)).toEqual(expect.arrayContaining(["full", "earlier"]));
+});
+
+test("a server that stands still keeps nobody for long, however many samples are taken meanwhile", async () => {
+  const folder = makeFolder();
+  const server = await CollectorProcess.make(join(folder, "data"), {});
+  onTestFinished(() => server.kill());
+  await server.start();
+  server.signal("SIGSTOP");
+  const program = ["--", process.execPath, "-e", "process.exitCode = 4"];
+  const words = [main, "run", "--sample", "100ms", "--server", server.url, "--data", join(folder, "own"), ...program];
+  const child = spawn(process.execPath, words, { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [err, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  expect([code, err]).toEqual([4, expect.stringMatching(/\d requests wait in/)]);
 });

@@ -47,7 +47,7 @@ export function createOutbox(options: Omit<KeptOptions, "heldBytesMax">): Outbox
         queuedBytes -= request.body.length;
         await deliver(request);
       }
-      if (away && performance.now() - triedMs > retryMs) {
+      if (away && !closing && performance.now() - triedMs > retryMs) {
         triedMs = performance.now();
         away = !(await drain());
       }

@@ -88,6 +88,9 @@ export async function wrap(options: WrapOptions): Promise<WrapResult> {
   const stopSampling = startSampling(child, options.sampleMs, capture);
   try {
     const { code, signal, problem } = await ended;
+    // Nothing may come any more while what is left is sent.
+    stopSampling();
+    clearInterval(flushing);
     const failure = problem === "" ? {} : { error: problem };
     capture.flush(true);
     capture.record("wrapper_exit", { code, signal, ...failure });
