@@ -13,6 +13,7 @@ import type { Store } from "#store/store.ts";
 import { suiteApp, testApp } from "../support/app.ts";
 import { suiteFolder } from "../support/folder.ts";
 import { toFrame } from "../support/frames.ts";
+import { noteSyncs } from "../support/noted-syncs.ts";
 
 const fixtures = new URL("../fixtures/", import.meta.url).pathname;
 const app = suiteApp();
@@ -151,7 +152,10 @@ describe("backup and restore", () => {
     const headers = { "content-type": "application/octet-stream", authorization: `Bearer ${key}` };
     await app.post("/v1/xtrack?wait=1", Buffer.concat(frames), headers);
     const file = join(folder, "all.tar");
+    const synced = noteSyncs();
     expect(await runInTest(["backup", file, ...server])).toMatchObject({ code: 0, err: "" });
+    // A loss of power after the command has ended must not cost the backup.
+    if (process.platform === "linux") expect(synced).toContain(`${file}.partial`);
     // A large table is in pieces.
     expect(readFileSync(file).includes("tables/metrics.native.1")).toBe(true);
     expect((await runInTest(["backup", file, ...server])).code).toBe(2);

@@ -2,9 +2,11 @@
 
 import { createWriteStream, existsSync } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
+import { nodeFiles } from "#base/files.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
@@ -27,10 +29,13 @@ export function addBackup(program: Command, context: Context): void {
       problems = await withClient(context, options, async (client) => {
         const response = await client.open("backup", {});
         if (!response.body) throw new Exit(exitCodes.outage, "The server sent nothing.");
-        await pipeline(Readable.fromWeb(response.body as never), createWriteStream(partial, { mode: 0o600 }));
+        const output = createWriteStream(partial, { mode: 0o600, flush: true });
+        await pipeline(Readable.fromWeb(response.body as never), output);
         return (await client.call("readyz", { query: {} })).problems;
       });
       await rename(partial, file);
+      // Not every file system can sync a folder.
+      await nodeFiles.syncFolder(dirname(file)).catch(() => undefined);
     } catch (error) {
       await rm(partial, { force: true });
       throw error;

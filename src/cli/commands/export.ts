@@ -106,7 +106,7 @@ async function writeWhole(body: Readable, out: string): Promise<void> {
   if (!(await mayReplace(out))) return pipeline(body, createWriteStream(out));
   const partial = `${out}.partial`;
   try {
-    await pipeline(body, createWriteStream(partial));
+    await pipeline(body, createWriteStream(partial, { flush: true }));
     await rename(partial, out);
   } catch (error) {
     await rm(partial, { force: true });
