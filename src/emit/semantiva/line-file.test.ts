@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { makeFolder } from "../../../tests/support/folder.ts";
 import { LineFile } from "./line-file.ts";
@@ -13,6 +13,20 @@ it("appends whole lines, in their order", () => {
   file.close();
   expect(readFileSync(path, "utf8")).toBe(lines.join(""));
   expect(file.lost).toBe(0);
+});
+
+it("writes again, and takes lines again, once the disk does", () => {
+  const folder = `${makeFolder()}/taken`;
+  writeFileSync(folder, "");
+  const file = new LineFile(`${folder}/lines`);
+  for (let count = 0; count < 17_000; count++) file.append(line);
+  const { lost } = file;
+  expect(lost).toBe(17_000 - 16 * 1024);
+  rmSync(folder);
+  for (let count = 0; count < 200; count++) file.append(line);
+  file.close();
+  expect(file.lost - lost).toBeLessThanOrEqual(64);
+  expect(readFileSync(`${folder}/lines`).length).toBe((17_200 - file.lost) * line.length);
 });
 
 it.runIf(existsSync("/dev/full"))("holds nobody up while the disk is full", () => {

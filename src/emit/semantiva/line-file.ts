@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { makeFolder } from "#emit/make-folder.ts";
 import { say, toReason } from "#emit/say.ts";
 
-/** Written once so much was added, and in portions of this size when more waits. */
+/** Written once so much came, and in portions of this size when more waits. */
 const bufferBytesMax = 64 * 1024;
 const waitingBytesMax = 16 * 1024 * 1024;
 
@@ -15,7 +15,7 @@ export class LineFile {
   private fd = -1;
   private waiting: Uint8Array[] = [];
   private waitingBytes = 0;
-  /** What was added since the last flush: a full disk is not asked again for every line. */
+  /** What came since the last flush: a full disk is not asked again for every line. */
   private untriedBytes = 0;
   // How much of the first waiting line is already on disk, after a partial write.
   private offset = 0;
@@ -26,12 +26,11 @@ export class LineFile {
 
   /** `line` ends with LF. */
   append(line: Uint8Array): void {
-    if (this.waitingBytes + line.length > waitingBytesMax) {
-      this.lost++;
-      return;
+    if (this.waitingBytes + line.length > waitingBytesMax) this.lost++;
+    else {
+      this.waiting.push(line);
+      this.waitingBytes += line.length;
     }
-    this.waiting.push(line);
-    this.waitingBytes += line.length;
     this.untriedBytes += line.length;
     if (this.untriedBytes >= bufferBytesMax) this.flush();
   }
