@@ -87,9 +87,9 @@ function toSignal(rule: Rule, row: RunRow, nowNs: ServerNs): Signal {
   const said = (text: string, evidence: readonly string[] = []): Signal => ({ text, evidence, at, metric: "" });
   switch (rule.kind) {
     case "gap":
-      return said(`${row.missing} records are missing.`);
+      return said(row.missing === 1 ? "One record is missing." : `${row.missing} records are missing.`);
     case "fault":
-      return said(`${row.faults} records could not be understood.`);
+      return said(`${row.faults === 1 ? "One record" : `${row.faults} records`} could not be understood.`);
     case "failed": {
       const error = [head.errorType, head.errorMessage.split("\n")[0] ?? ""].filter((part) => part !== "").join(": ");
       return said(error === "" ? "The run failed." : `The run failed: ${toBrief(error)}`);

@@ -92,7 +92,7 @@ const kinds: readonly [
     {},
     (id) => Buffer.concat([runOf(id, losses(3)), toFrame({ type: "metric", seq: 9, ts: 9, payload: { run_id: id } })]),
     (id) => runOf(id, losses(3)),
-    /^1 records could not be understood\.$/,
+    /^One record could not be understood\.$/,
   ],
   ["slow", { window: 50 }, (id) => runOf(id, slower(240)), (id) => runOf(id, losses(240)), /^Steps have become slower/],
   [

@@ -71,6 +71,26 @@ describe.skipIf(chromiumPath === undefined)("comparing in a browser", () => {
     });
   });
 
+  test("metrics with long names are told apart by their ends", async () => {
+    const key = (name: string) => `encoder/layers.11.${"deep.".repeat(12)}${name}`;
+    for (const id of ["long-a", "long-b"]) {
+      const metrics = { [key("grad_norm")]: 1, [key("weight_norm")]: 2 };
+      const events = [
+        ["run_start", { run_id: { id }, name: id }],
+        ["metric_batch", { run_id: id, step: 1, metrics }],
+      ] as const;
+      await sendXtrack(server, toFrames(events, Date.now(), id));
+    }
+    await walk("run=long-a&run=long-b&tab=params", async (page) => {
+      for (const name of ["grad_norm", "weight_norm"]) {
+        const cell = page.locator(".diff td", { hasText: name });
+        const end = await boxOf(cell.locator(".name-end"));
+        const { x, width } = await boxOf(cell);
+        expect(end.x + end.width).toBeLessThanOrEqual(x + width);
+      }
+    });
+  });
+
   test("two runs have colours that are far apart, and a run keeps its own when another is added or left out", async () => {
     await walk("run=sweep-7&run=sweep-3", async (page) => {
       await soon(async () => (await swatches(page)).length).toBe(2);

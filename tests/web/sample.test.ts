@@ -15,7 +15,7 @@ import {
   toFrames,
 } from "./sample.ts";
 import { suiteSite } from "./site.ts";
-import { boxOf, drag, soon, walkOn } from "./walking.ts";
+import { boxOf, drag, soon, timersFired, walkOn } from "./walking.ts";
 
 const [server, browser] = suiteSite("sample");
 
@@ -169,6 +169,16 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
       );
       expect(over).toBe(0);
       expect(lines).toBeLessThan(120);
+    });
+  });
+
+  test("a filter may be typed with pauses: the space before its next word stays", async () => {
+    await walk("/runs", async (page) => {
+      const filter = page.getByLabel("Filter runs");
+      await filter.pressSequentially("status:failed ");
+      await page.waitForURL(/filter=status%3Afailed$/);
+      await timersFired(page, 400);
+      expect(await filter.inputValue()).toBe("status:failed ");
     });
   });
 

@@ -1,4 +1,4 @@
-// A series in a table cell: the min–max band, the line of last values, and crosses where it is not finite.
+// A series in a table cell: the min–max band, the line of last values or of means, and crosses where it is not finite.
 
 import type { Float } from "#api/contract/scalar.ts";
 import { throughExtremes } from "./outstanding.ts";
@@ -12,18 +12,21 @@ interface SparkProps {
   readonly last: readonly (Float | null)[];
   readonly min?: readonly (number | null)[];
   readonly max?: readonly (number | null)[];
+  /** What the line is drawn through instead: of several workers, the last value is that of one of them. */
+  readonly mean?: readonly (number | null)[];
   readonly width?: number;
   readonly height?: number;
   readonly label: string;
 }
 
-export function Spark({ last, min, max, width = 96, height = 20, label }: SparkProps) {
+export function Spark({ last, min, max, mean, width = 96, height = 20, label }: SparkProps) {
   const finite = last.map((value) => (typeof value === "number" ? value : null));
   const range = extentOf([...finite, ...(min ?? []), ...(max ?? [])]);
   const stepX = width / Math.max(1, last.length - 1);
   const y = (value: number) =>
     range === null || range.max === range.min ? height / 2 : 2 + (height - 4) * (1 - shareOfRange(range, value));
-  const line = min === undefined || max === undefined ? finite : throughExtremes(finite, min, max);
+  const drawn = mean ?? finite;
+  const line = min === undefined || max === undefined ? drawn : throughExtremes(drawn, min, max);
   const spread = (max ?? []).flatMap((high, i) => {
     const low = min?.[i] ?? null;
     return high === null || low === null ? [] : [{ x: i * stepX, high, low }];

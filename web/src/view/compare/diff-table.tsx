@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import type { Float } from "#api/contract/scalar.ts";
 import { smallestOf } from "#base/extremes.ts";
-import { Name } from "../../part/name.tsx";
+import { MetricName, Name } from "../../part/name.tsx";
 import { TablePanel } from "../../part/panel.tsx";
 import { decimalsOfColumn, formatDecimals, formatFloat } from "../../text/format-number.ts";
 import { useCompare } from "./use-comparison.ts";
@@ -55,7 +55,11 @@ export function DiffTables() {
                 </tr>
                 {shown.map((row) => (
                   <tr key={row.name}>
-                    <td className="muted">{row.name}</td>
+                    <td className="muted">
+                      <span className="row">
+                        <Name>{row.name}</Name>
+                      </span>
+                    </td>
                     {compare.runs.map((run, i) => (
                       <td key={run.id} className={row.differs ? "differs" : ""}>
                         <code>{row.values[i] ?? <span className="muted">–</span>}</code>
@@ -76,7 +80,9 @@ export function DiffTables() {
               return (
                 <tr key={`${row.phase} ${row.key}`}>
                   <td className="muted">
-                    {row.key} {row.phase}
+                    <span className="row">
+                      <MetricName metric={row} />
+                    </span>
                   </td>
                   {compare.runs.map((run, i) => (
                     <td
@@ -118,7 +124,7 @@ function Divergence({ compare }: { readonly compare: CompareAnswer }) {
       keyOf={(row) => `${row.key} ${row.phase} ${row.run}`}
       columns={[
         { cell: (row) => names.get(row.run) ?? row.run },
-        { cell: (row) => `${row.key} ${row.phase}`, look: "muted" },
+        { cell: (row) => <MetricName metric={row} />, look: "muted" },
         {
           cell: ({ step, value, reference }) =>
             step === null

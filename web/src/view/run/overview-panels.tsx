@@ -117,6 +117,7 @@ function KeyCurve({ run, metric }: { readonly run: Run; readonly metric: MetricP
           last={series.last}
           min={series.min}
           max={series.max}
+          mean={series.mean}
           width={300}
           height={72}
           label={`${name} over time`}

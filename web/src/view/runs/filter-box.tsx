@@ -20,7 +20,8 @@ export function FilterBox({ value, fields, error, onChange }: FilterBoxProps) {
   const [picked, setPicked] = useState(-1);
   const input = useRef<HTMLInputElement>(null);
   const list = useId();
-  useEffect(() => setText(value), [value]);
+  // A space typed last is not part of the filter, but of what is typed next.
+  useEffect(() => setText((typed) => (typed.trim() === value ? typed : value)), [value]);
   // Typing settles before the table is asked; Enter asks at once.
   useEffect(() => {
     if (text === value) return;
