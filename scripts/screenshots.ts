@@ -30,9 +30,10 @@ const widePx = 1440;
 /** Of the profiled training. */
 const steps = 600;
 const dipStep = 151;
-/** A page is ready once it has requested nothing for this long; one that never pauses is photographed as it is. */
+/** A page is ready once it has requested nothing for this long; one that never pauses is photographed once it is complete. */
 const restMs = 1500;
 const restMsMax = 30_000;
+const wholeMsMax = 300_000;
 const sizes = [
   { width: widePx, height: 900 },
   { width: 768, height: 1024 },
@@ -97,10 +98,11 @@ function watchAnswers(page: Page): () => Promise<void> {
   page.on("requestfinished", end);
   page.on("requestfailed", end);
   return async () => {
-    const deadlineMs = Date.now() + restMsMax;
-    while (Date.now() < deadlineMs) {
+    const fromMs = Date.now();
+    while (Date.now() - fromMs < wholeMsMax) {
       const isQuiet = open.size === 0 && Date.now() - changedMs > restMs;
-      if (isQuiet && (await page.locator(".skeleton").count()) === 0) return;
+      const isWhole = (await page.locator(".skeleton, .outdated").count()) === 0;
+      if (isWhole && (isQuiet || Date.now() - fromMs > restMsMax)) return;
       await page.waitForTimeout(100);
     }
   };

@@ -43,6 +43,7 @@ export function SummaryTable({ onName }: { readonly onName: (name: string) => vo
         const widest = largestOf([1e-9, ...rows.map((row) => row.share)]);
         return (
           <Table
+            look={summary.isPlaceholderData ? "outdated" : ""}
             label="Time by span name in the window"
             rows={rows}
             keyOf={(row) => `${row.name} ${row.rank}`}
