@@ -58,7 +58,6 @@ export class Peers {
     return this.known.has(id);
   }
 
-  /** Announces progress soon. */
   hurry(): void {
     if (this.hurrying !== undefined) return;
     const restMs = this.hurriedMs + steadyMs - performance.now();

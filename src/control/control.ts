@@ -136,7 +136,6 @@ export class Control {
     return this.book.ofRun(workspace, runId);
   }
 
-  /** Workers connected now that asked for commands. */
   accepting(workspace: Workspace, runId: RunId): string[] {
     const here = this.runs.get(toRunKey(workspace, runId))?.channels.keys() ?? [];
     return [...new Set([...here, ...this.acceptingElsewhere(workspace, runId)])].sort();
@@ -159,7 +158,6 @@ export class Control {
     return true;
   }
 
-  /** The granted delivery failed. */
   ungrant(cmdId: string, worker: WorkerId): void {
     this.sent.delete(toSentKey(cmdId, worker));
     const command = this.book.find(cmdId);
@@ -208,7 +206,6 @@ export class Control {
     if (command?.workspace === workspace) this.observe({ workspace, runId: command.runId, kind: "ack", ...ack });
   }
 
-  /** Commands that were sent and not answered. */
   unanswered(): Command[] {
     return this.book.unanswered();
   }

@@ -5,7 +5,6 @@ import type { Files } from "#base/files.ts";
 import type { OpenedFolder, Segment } from "./segment.ts";
 
 export class JournalCounters {
-  /** Records acknowledged since the start. */
   appended = 0;
   /** Record numbers without a readable record, counted when first read, and the damaged bytes around them. */
   corruptRecords = 0;
@@ -18,7 +17,6 @@ export class JournalCounters {
   lastFsyncMs = 0;
   /** Files given up after a failed write or sync. */
   abandonedSegments = 0;
-  /** Appends that were rejected because the disk failed. */
   rejected = 0;
   /** Why the last group could not be written; null when it was. */
   outage: DiskOutageKind | null = null;

@@ -89,7 +89,6 @@ export class LiveHub {
     return false;
   }
 
-  /** The oldest position whose rows are kept. */
   get keptFrom(): number {
     return this.kept[0]?.batch.first ?? this.position + 1;
   }

@@ -60,7 +60,6 @@ export function addReadGauge({ registry }: Metrics, name: string, help: string, 
   });
 }
 
-/** The same for a value that only grows. */
 export function addReadCounter({ registry }: Metrics, name: string, help: string, read: () => number): void {
   new Counter({
     name: `tributary_${name}`,

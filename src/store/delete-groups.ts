@@ -51,7 +51,6 @@ async function tablesWith(store: Store, where: string): Promise<readonly string[
 const hiddenGroup = { workspace: text, run_id: text, group_key: text };
 export type HiddenGroup = RowOf<typeof hiddenGroup>;
 
-/** Groups that a deletion has hidden and not removed yet. */
 export function readHiddenGroups(store: Store): Promise<HiddenGroup[]> {
   const sql = `SELECT workspace, run_id, group_key FROM ${store.database}.groups FINAL WHERE deleted_ns > 0`;
   return readRows(store, hiddenGroup, { sql });

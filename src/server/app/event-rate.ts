@@ -3,7 +3,6 @@
 const secondsMax = 5;
 
 export class EventRate {
-  /** Counts by second, oldest first. */
   private readonly counts = new Map<number, number>();
   private readonly now: () => number;
 

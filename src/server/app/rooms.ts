@@ -17,7 +17,6 @@ interface RoomParts {
   readonly commands: CommandRoom;
 }
 
-/** A start waits for these answers, so they are asked for in parallel. */
 export async function openRooms({ collector, config, peering, commands }: RoomParts) {
   // With several collectors, a command's id says which one owns it.
   const createId = (name = randomUUID()) => toOwnedId(name, collector.id);

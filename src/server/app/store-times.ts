@@ -4,7 +4,6 @@ import type { Metrics } from "#server/metrics.ts";
 import type { Store } from "#store/store.ts";
 
 export interface StoreTimes {
-  /** The same store, measured. */
   wrap(inner: Store): Store;
   /** In milliseconds, over the last calls; 0 without any. */
   percentiles(kind: "insert" | "query"): { readonly p50: number; readonly p95: number };

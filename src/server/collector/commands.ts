@@ -26,7 +26,6 @@ export interface CommandRoom {
   open(collector: Collector, several?: SeveralCollectors): Promise<Control>;
 }
 
-/** What a collector needs that shares its store. */
 type SeveralCollectors = Required<Pick<ControlPorts, "createId" | "others">>;
 
 /** A recovery with more news than this is about workers that have long gone on without their commands. */

@@ -20,7 +20,6 @@ export interface DeletionOrder {
   readonly beforeNs?: bigint;
 }
 
-/** Resolves when the runs are hidden. */
 export function orderDeletion(
   { sequencer, versions }: Pick<Collector, "sequencer" | "versions">,
   { runs, workspace, author }: DeletionOrder,

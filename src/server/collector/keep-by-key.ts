@@ -9,11 +9,9 @@ const copyMs = 60_000;
 export interface ByKey {
   /** Everything up to this journal position is stored. */
   stored(position: number): void;
-  /** Copies what is new. */
   copy(): Promise<void>;
   /** Runs `work` while nothing is copied: a copy would bring back rows that are being deleted. */
   apart<T>(work: () => Promise<T>): Promise<T>;
-  /** Copies nothing more. */
   close(): void;
 }
 

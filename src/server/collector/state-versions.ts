@@ -6,7 +6,6 @@ import type { StateChange } from "#model/state-tables.ts";
 export class StateVersions {
   private last = 0n;
 
-  /** Notes the version of a row. */
   note(version: bigint): void {
     if (version > this.last) this.last = version;
   }

@@ -4,7 +4,6 @@ import type { Input } from "#intake/input.ts";
 import type { Receipt, Sequencer, Submitted } from "#intake/sequencer.ts";
 import { StoreOutage } from "#store/outage.ts";
 
-/** Throws `overloaded` when the journal has no room. */
 export function submitOwn(sequencer: Sequencer, input: Input): Exclude<Submitted, string> {
   const submitted = sequencer.submit(input);
   if (typeof submitted === "string") throw new StoreOutage("overloaded", "The journal has no room for another record.");

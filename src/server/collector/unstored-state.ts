@@ -24,14 +24,12 @@ export class UnstoredState {
     for (const change of applied.state) if (watched.has(change.table)) this.changes.push({ position, change });
   }
 
-  /** Forgets what is stored. */
   stored(to: number): void {
     const [first] = this.changes;
     if (first !== undefined && first.position <= to)
       this.changes = this.changes.filter(({ position }) => position > to);
   }
 
-  /** In the order of their application. */
   of<T extends UnstoredTable>(table: T): Unstored<T>[] {
     return this.changes.flatMap(({ position, change }) =>
       change.table === table ? [{ position, row: change.row as StateRow<T> }] : [],

@@ -46,7 +46,6 @@ export async function openForwarder(options: ForwardOptions): Promise<Forwarder>
 }
 
 export class Forwarder {
-  /** The last journal record that was forwarded. */
   position: number;
   private readonly options: ForwardOptions;
   private readonly path: string;

@@ -21,7 +21,6 @@ export interface BatchTidings {
   readonly after: number;
   readonly to: number;
   readonly batches: readonly PeerBatch[];
-  /** The components of some of their groups. */
   readonly components: readonly PeerComponent[];
 }
 
@@ -47,7 +46,6 @@ export class BatchNews {
    * had all of their rows yet.
    */
   private again: readonly PeerBatch[] = [];
-  /** News was missed since the store was last read. */
   private hasGap = false;
   private looking: NodeJS.Timeout | undefined;
   private lookFromMs = 0;

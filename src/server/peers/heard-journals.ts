@@ -22,7 +22,6 @@ export class HeardJournals {
     return after <= known;
   }
 
-  /** Everything that the collector had stored up to here was read. */
   read(collector: string, position: number): void {
     const journal = this.of(collector);
     journal.read = Math.max(journal.read, position);

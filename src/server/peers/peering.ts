@@ -24,9 +24,7 @@ import { StateNews } from "./state-news.ts";
 export interface PeeringParts {
   readonly control: Control;
   readonly keys: DurableKeys;
-  /** Rows of other collectors have become known. */
   onBatchesTaken(): void;
-  /** Workers connected to this collector. */
   workers(): readonly Omit<WorkerPlace, "kind">[];
 }
 

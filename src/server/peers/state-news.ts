@@ -17,7 +17,6 @@ import { readGroupRows, readStateRows } from "#store/reader/state-rows.ts";
 import { BatchNews, type BatchTidings } from "./batch-news.ts";
 import type { PeeringParts } from "./peering.ts";
 
-/** What changed and is stored now. */
 interface Changed {
   readonly keys: boolean;
   /** Runs that people joined or parted. */
@@ -47,7 +46,6 @@ export class StateNews {
   private readonly collector: Collector;
   private parts: PeeringParts | null = null;
   private readonly batches: BatchNews;
-  /** Changes that are not stored yet. */
   private waiting: Waiting[] = [];
   /** The position up to which others were told. */
   private toldTo = 0;

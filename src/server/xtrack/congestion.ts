@@ -21,9 +21,7 @@ const littleBytes = 4 * 1024;
 
 /** A stream that waits for the disk. */
 export interface Waiter {
-  /** The stream may decode what it has. */
   hearDisk(): void;
-  /** The stream may be read again. */
   hearRoom(): void;
 }
 

@@ -10,10 +10,7 @@ import type { Admission, CommandDesk, EventOutcome, Gate, StreamEnd, Transport }
 import { type Sniffed, Sniffer } from "./sniff.ts";
 
 export interface ConnectionRules {
-  /**
-   * Who gets acks and commands. If a client never reads what it is sent, the end of its connection may lose its last
-   * events.
-   */
+  /** If a client never reads what it is sent, the end of its connection may lose its last events. */
   readonly acks: "asked" | "always" | "never";
   /** How long the first whole frame may take. There is no timeout after it. */
   readonly firstFrameTimeoutMs: number;
@@ -92,7 +89,6 @@ export function createConnectionCounters(): ConnectionCounters {
 /** How long the last acks may take to leave. */
 const lastAcksMs: { readonly [how in StreamEnd]: number } = { eof: 5000, reset: 0, shutdown: 1000 };
 
-/** What is known of an open connection, for people. */
 export interface ConnectionInfo {
   readonly id: number;
   readonly transport: Transport;

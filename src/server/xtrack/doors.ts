@@ -43,7 +43,6 @@ export interface XtrackDoorsOptions {
 }
 
 export interface XtrackDoors {
-  /** The protocol of these connections. */
   readonly protocol: string;
   /** Where workers can connect, with the real port if 0 was asked for. */
   readonly addresses: readonly ListenAddress[];
@@ -51,7 +50,6 @@ export interface XtrackDoors {
   readonly presence: Pick<PresenceBook, "workersOf" | "count" | "all">;
   readonly connections: Readonly<ConnectionCounters>;
   readonly records: Readonly<IntakeCounters>;
-  /** Open connections. */
   list(): ConnectionInfo[];
   /** Stops accepting, makes durable what came, closes what is open. */
   close(): Promise<void>;

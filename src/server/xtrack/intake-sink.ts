@@ -33,7 +33,6 @@ export class IntakeSink {
   readonly congestion: Congestion;
   private readonly open = new Set<FrameStream>();
   private readonly waiting = new Set<RecordHolder>();
-  /** By what the streams have in common. */
   private readonly gatherers = new Map<string, Gatherer>();
   private readonly losses = new LossLedger();
   private readonly turns = new Turns();
@@ -50,7 +49,6 @@ export class IntakeSink {
     return stream;
   }
 
-  /** The stream has ended. */
   leave(stream: FrameStream): void {
     this.open.delete(stream);
     this.waiting.delete(stream);

@@ -18,7 +18,6 @@ export interface SocketServerOptions extends DoorParts {
 export interface SocketServer {
   /** Where it listens, with the real port if 0 was asked for. */
   readonly address: ListenAddress;
-  /** Open connections. */
   list(): ConnectionInfo[];
   /** Stops accepting, makes durable what came, then closes the open connections. */
   close(): Promise<void>;

@@ -43,7 +43,6 @@ export class Turns {
   private paceMs = paceMsMin;
   private isRoundSet = false;
 
-  /** The worker has work. */
   add(worker: Worker): void {
     this.small.delete(worker);
     this.ready.add(worker);

@@ -10,7 +10,6 @@ type StreamAbout = Pick<StreamOrigin, "runOverride" | "isHeardOnly">;
 export interface WebSocketDoor {
   /** Takes over a socket whose Host, Origin, key and scope were checked. */
   accept(socket: WebSocket, caller: Admission, peer: string, about?: StreamAbout): void;
-  /** Open connections. */
   list(): ConnectionInfo[];
   close(): Promise<void>;
 }

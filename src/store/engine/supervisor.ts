@@ -34,7 +34,6 @@ export interface SupervisorOptions extends EngineOptions {
   readonly alsoReads?: string;
   /** The engine's own words on stderr, for the log. */
   onEngineText?(text: string): void;
-  /** Called when the engine ended by itself. */
   onCrash?(reason: string): void;
 }
 

@@ -29,7 +29,6 @@ export function readSettings(store: Store, name: string) {
   );
 }
 
-/** Workspaces that have runs. */
 export function readWorkspaces(store: Store): Promise<string[]> {
   const sql = `SELECT DISTINCT toString(workspace) AS workspace FROM ${store.database}.groups`;
   return readColumn(store, text, { sql });

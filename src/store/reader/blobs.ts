@@ -24,7 +24,6 @@ export function readStoredFiles(store: Store, workspace: string, runs: readonly 
   });
 }
 
-/** The stored blobs of these spans. */
 export function readBlobsOfSpans(store: Store, workspace: string, spans: readonly string[]) {
   return readRows(
     store,

@@ -54,7 +54,6 @@ const rowTables = {
   snapshot: { table: "snapshots", id: "snapshot_id", parent: "NULL" },
 } as const;
 
-/** The rows of these groups with these ids. */
 export async function readRowsOfIds(
   store: Store,
   groups: readonly string[],
@@ -125,7 +124,6 @@ export function readBatchesOfGroups(store: Store, groups: readonly string[]) {
   return readBatchesWhere(store, inGroups, { groups });
 }
 
-/** The hours in which stored rows begin. */
 export function readRowHours(store: Store): Promise<number[]> {
   return readColumn(store, int, { sql: `SELECT DISTINCT hour FROM ${store.database}.cirron_ids` });
 }

@@ -73,7 +73,6 @@ export function readComparedSpans(store: Store, groups: Groups): Promise<Compare
 const comparedTensor = { run: text, tensor: text };
 export type ComparedTensor = RowOf<typeof comparedTensor>;
 
-/** Which run has which tensor. */
 export function readComparedTensors(store: Store, groups: Groups): Promise<ComparedTensor[]> {
   return readRows(store, comparedTensor, {
     sql: `SELECT ${runOf} AS run, toString(tensor_name) AS tensor FROM ${store.database}.snapshots WHERE ${inGroups}

@@ -180,7 +180,6 @@ export function readRecordSizes(store: Store, groups: readonly string[]) {
   );
 }
 
-/** How many rows each group has. */
 export function readGroupSizes(store: Store, groups: readonly string[]) {
   const of = (table: string): string =>
     `SELECT toString(group_key) AS key, count() AS part FROM ${store.database}.${table} WHERE ${inGroups} GROUP BY key`;

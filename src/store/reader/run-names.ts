@@ -30,7 +30,6 @@ export function readNamedRuns(store: Store, workspace: string, ids: readonly str
   });
 }
 
-/** Every group of these runs. */
 export function readGroupsOfRuns(store: Store, workspace: string, runs: readonly string[]): Promise<RunGroup[]> {
   return readRows(store, runGroup, {
     sql: `${groupsWhere(store, "run_id IN {runs:Array(String)}")} ORDER BY group_key`,
