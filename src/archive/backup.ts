@@ -1,6 +1,6 @@
 // Everything in the data folder as one archive, while the server runs.
 //
-//   tables/<name>.native    the rows of a table, in ClickHouse's own format; what is beyond a megabyte goes on in
+//   tables/<name>.native    the rows of a table, in ClickHouse's own format; of one that is in pieces the others are
 //                           tables/<name>.native.1, .2, …
 //   blobs/<n>               a blob; the manifest says its key
 //   set-aside/<file>        of an accepted record that could not be applied
@@ -10,8 +10,8 @@
 // plans; the rows of the others say which record they came from, and are read afterwards while everything goes on. So a
 // batch that the archive calls known is in it with all its rows, and one that is not may be sent again.
 //
-// The small tables are copied to the data folder first, so that the writer does not wait for whoever takes the archive. On
-// a full disk, where it could write nothing anyway, it does wait.
+// Tables are copied to the data folder first, so that neither the writer nor the engine waits for whoever takes the archive.
+// On a full disk, where nothing could be written anyway, they do wait, and a table goes out in pieces.
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -96,7 +96,11 @@ export async function* writeBackup(
     }
     for (const table of copied ?? []) small.push(yield* writeCopied(table));
     const facts: BackupPart[] = [];
-    for (const table of Object.keys(factTables)) facts.push(yield* writeTable(store, table, position, signal));
+    for (const table of Object.keys(factTables)) {
+      const copy = await ifRoom(copyTable(store, table, folder, position, signal));
+      if (copy === null) await rm(join(folder, table), { force: true });
+      facts.push(yield* copy === null ? writeTable(store, table, position, signal) : writeCopied(copy));
+    }
     const tables = [...facts, ...small];
     const blobs: BackupPart[] = [];
     for (const key of await readBlobKeys(store)) {
@@ -167,26 +171,40 @@ interface ReadTable {
 /** Null when the disk has no room for them. */
 async function copySmallTables(store: Store, folder: string, signal: AbortSignal): Promise<ReadTable[] | null> {
   const tables: ReadTable[] = [];
-  try {
-    for (const table of Object.keys(stateTables)) tables.push(await copyTable(store, table, folder, signal));
-    return tables;
-  } catch (cause) {
-    const { code = "" } = cause as NodeJS.ErrnoException;
-    // Without room for the folder there is no place for the first file.
-    if (!fullCodes.has(code) && code !== "ENOENT") throw cause;
-    await rm(folder, { recursive: true, force: true });
-    return null;
+  for (const table of Object.keys(stateTables)) {
+    const copy = await ifRoom(copyTable(store, table, folder, null, signal));
+    if (copy === null) {
+      await rm(folder, { recursive: true, force: true });
+      return null;
+    }
+    tables.push(copy);
   }
+  return tables;
 }
 
-async function copyTable(store: Store, table: string, folder: string, signal: AbortSignal): Promise<ReadTable> {
+/** Null when the disk has no room for it, or had none for the folder. */
+function ifRoom(copy: Promise<ReadTable>): Promise<ReadTable | null> {
+  return copy.catch((cause: NodeJS.ErrnoException) => {
+    if (fullCodes.has(cause.code ?? "") || (cause.code === "ENOENT" && cause.syscall === "open")) return null;
+    throw cause;
+  });
+}
+
+async function copyTable(
+  store: Store,
+  table: string,
+  folder: string,
+  lastJpos: number | null,
+  signal: AbortSignal,
+): Promise<ReadTable> {
   signal.throwIfAborted();
+  const rowsBefore = await countTable(store, table, lastJpos);
   const path = join(folder, table);
   const hash = createHash("sha256");
   let sizeBytes = 0;
   const file = await open(path, "w", 0o600);
   try {
-    for await (const chunk of streamTable(withOptions(store, { signal }), table, null)) {
+    for await (const chunk of streamTable(withOptions(store, { signal }), table, lastJpos)) {
       hash.update(chunk);
       sizeBytes += chunk.length;
       // All of it: a disk that is nearly full takes a part of a plain write.
@@ -195,7 +213,7 @@ async function copyTable(store: Store, table: string, folder: string, signal: Ab
   } finally {
     await file.close();
   }
-  const rows = sizeBytes === 0 ? 0 : await countTable(store, table);
+  const rows = sizeBytes === 0 ? 0 : Math.max(rowsBefore, await countTable(store, table, lastJpos));
   return { path, part: { entry: entryOf(table), name: table, sizeBytes, sha256: hash.digest("hex"), rows } };
 }
 

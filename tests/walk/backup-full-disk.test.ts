@@ -1,12 +1,13 @@
 // A backup of a server whose disk is full, to another disk.
 
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runInTest } from "#cli/run-cli.testing.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { CollectorProcess } from "../support/collector-process.ts";
 import { makeFolder } from "../support/folder.ts";
+import { toFrame } from "../support/frames.ts";
 import { childrenOf } from "../support/process-tree.ts";
 import { eventually } from "../support/several.ts";
 import { fill, mountDisk } from "../support/small-disk.ts";
@@ -29,6 +30,12 @@ test("has all that is stored, says that the rest is not in it, and needs no room
     return (await fetch(`${server.url}/v1/runs/${id}/traces`, { method: "POST", body })).status;
   };
   expect(await send("stored")).toBe(202);
+  const frames = Array.from({ length: 30_000 }, (_, seq) => {
+    const payload = { run_id: "long", key: "loss", value: Math.sin(seq), step: seq };
+    return toFrame({ type: "metric", seq, ts: seq, payload });
+  });
+  const headers = { "content-type": "application/octet-stream" };
+  await fetch(`${server.url}/v1/xtrack`, { method: "POST", body: Buffer.concat(frames), headers });
   await fetch(`${server.url}/readyz?drained=1`);
   // Until the disk is full, the store takes nothing more.
   for (const engine of childrenOf(server.pid)) process.kill(engine, "SIGSTOP");
@@ -50,5 +57,9 @@ test("has all that is stored, says that the rest is not in it, and needs no room
   const restored = await CollectorProcess.make(dataDir, {});
   onTestFinished(() => restored.kill());
   await restored.start();
-  expect(await listRuns(restored.url)).toContain("stored");
+  expect(await listRuns(restored.url)).toEqual(expect.arrayContaining(["stored", "long"]));
+  // A table that could not be copied first is in pieces.
+  expect(readFileSync(file).includes("tables/metrics.native.1")).toBe(true);
+  const long = (await (await fetch(`${restored.url}/api/v1/runs/long`)).json()) as { counts: { points: number } };
+  expect(long.counts.points).toBe(30_000);
 });
