@@ -2,7 +2,6 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { ApiContext } from "#api/context.ts";
 import type { Handlers } from "#api/handler.ts";
@@ -50,6 +49,7 @@ import type { StoreAddress } from "#store/address.ts";
 import type { RuleBook } from "#watch/rule-book.ts";
 import { startStore } from "./backends.ts";
 import { createBackups } from "./backups.ts";
+import { type Closer, closeAll, closeMsMin } from "./close-all.ts";
 import { hooksOf } from "./collector-hooks.ts";
 import { EventRate } from "./event-rate.ts";
 import { createHealth } from "./health.ts";
@@ -73,13 +73,8 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Less than the ten seconds that supervisors usually allow. */
-const closeMs = 9000;
-const closeMsMin = 100;
-/** The part of it that is reserved for storing what was accepted. */
+/** The part of the time to close that is reserved for storing what was accepted. */
 const storeMs = 4000;
-
-type Closer = (leftMs: number) => Promise<void>;
 
 export function openApp(config: Config, log: Log, store: StoreAddress = startStore(config, log)): Promise<App> {
   return keepAlive(openParts(config, log, store));
@@ -159,7 +154,7 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
     if (store.kind === "embedded") void store.starting?.then((engine) => engine.giveWay());
     return { url: http.url, http, otlp, collector, control, xtrack, watch, close: () => closeAll(closers) };
   } catch (cause) {
-    await closeAll(closers);
+    await closeAll(closers).catch(() => undefined);
     throw cause;
   }
 }
@@ -223,15 +218,6 @@ const twinExitCode = 75;
 /** Where XTrack workers connect, for people. */
 function toPlaces({ addresses }: XtrackDoors): string[] {
   return addresses.map((address) => ("path" in address ? address.path : `${address.host}:${address.port}`));
-}
-
-/** Closes one after the other. A store or bus that hangs is waited for only for what is left of the time. */
-async function closeAll(closers: readonly Closer[]): Promise<void> {
-  const endMs = performance.now() + closeMs;
-  for (const close of closers) {
-    const leftMs = Math.max(closeMsMin, endMs - performance.now());
-    await Promise.race([close(leftMs), sleep(leftMs, undefined, { ref: false })]);
-  }
 }
 
 /** Announces every step of a command to subscribers, with the state after it. */
