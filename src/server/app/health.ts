@@ -15,6 +15,8 @@ import type { ConnectionInfo } from "#server/xtrack/connection.ts";
 import type { XtrackDoors } from "#server/xtrack/doors.ts";
 import { readMissing } from "#store/reader/group-facts.ts";
 import { EventRate } from "./event-rate.ts";
+import { LagWatch } from "./lag-watch.ts";
+import { MissingEvents } from "./missing-events.ts";
 import type { StoreTimes } from "./store-times.ts";
 
 export interface Health {
@@ -58,8 +60,8 @@ export function createHealth(options: HealthOptions): Health {
   const rate = new EventRate();
   const counts = new Map<string, ProtocolCounts>();
   const history = { events: [] as number[], lagMs: [] as number[], waiting: [] as number[] };
+  const missing = new MissingEvents(() => readMissing(collector.store));
   let storeUp = true;
-  let missing = 0;
 
   collector.onApplied((entry) => {
     const protocol = protocolOfInput(entry.input);
@@ -76,13 +78,14 @@ export function createHealth(options: HealthOptions): Health {
     push(history.events, rate.perSecond());
     push(history.lagMs, lag.lagMs(collector.writer.stored));
     push(history.waiting, collector.writer.pendingBytes);
-    // The count reads every range of sequence numbers, so it is taken once a minute.
     looks++;
-    if (storeUp && looks % looksPerCount === 0) missing = await readMissing(collector.store).catch(() => missing);
+    if (storeUp && looks % looksPerCount === 0) {
+      const events = await missing.refresh();
+      for (const protocol of protocolsWith("workers")) metrics.gaps.set({ protocol }, events);
+    }
     // An unused bucket shows nothing about its state.
     if (looks % looksPerCount === 0 && collector.blobs.kind === "s3")
       void collector.blobs.size(probeKey).catch(() => undefined);
-    for (const protocol of protocolsWith("workers")) metrics.gaps.set({ protocol }, missing);
     await collector.journal.probe();
     tell(problems());
   };
@@ -97,7 +100,7 @@ export function createHealth(options: HealthOptions): Health {
     close: () => clearInterval(looking),
     async answer() {
       const doors = options.doors();
-      missing = await readMissing(collector.store).catch(() => missing);
+      const events = await missing.refresh();
       const journal = collector.journal.state();
       const found = [...problems(), ...options.degraded()];
       return {
@@ -105,7 +108,7 @@ export function createHealth(options: HealthOptions): Health {
         problems: found,
         version,
         started_ns: String(startedNs),
-        protocols: [...counts].map(([protocol, one]) => toProtocolHealth(protocol, one, doors, missing)),
+        protocols: [...counts].map(([protocol, one]) => toProtocolHealth(protocol, one, doors, events)),
         history: {
           events_per_s: [...history.events],
           lag_ms: [...history.lagMs],
@@ -238,25 +241,4 @@ function setGauges({ collector, metrics, doors }: HealthOptions, lag: LagWatch):
   metrics.waitingBytes.set(collector.writer.pendingBytes);
   const sockets = doors();
   if (sockets !== null) metrics.connections.set({ transport: sockets.protocol }, sockets.connections.open);
-}
-
-/** When journal positions were applied, at most ten a second, so that the age of the oldest unstored one is known. */
-class LagWatch {
-  private marks: { position: number; atMs: number }[] = [];
-
-  note(position: number): void {
-    const atMs = performance.now();
-    const last = this.marks.at(-1);
-    if (last === undefined || atMs - last.atMs > 100) this.marks.push({ position, atMs });
-  }
-
-  lagMs(stored: number): number {
-    const first = this.marks.findIndex(({ position }) => position > stored);
-    if (first < 0) {
-      this.marks = [];
-      return 0;
-    }
-    this.marks = this.marks.slice(first);
-    return Math.round(performance.now() - (this.marks[0]?.atMs ?? performance.now()));
-  }
 }
