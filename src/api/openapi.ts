@@ -21,7 +21,7 @@ export function toOpenApi() {
     info: {
       title: "Tributary",
       version,
-      description: "One backend for machine-learning traces: Cirron, Semantiva and XTrack.",
+      description: "One backend for machine-learning traces: Cirron, Semantiva, XTrack and OpenTelemetry.",
     },
     paths: operations,
     components: {

@@ -47,7 +47,9 @@ Exit codes: 0 success · 1 the answer is no · 2 wrong use · 3 server or store 
 /** With the command that is named, or with all of them. */
 export async function createProgram(context: Context, name = ""): Promise<Command> {
   const program = new Command("tributary")
-    .description("One backend for machine-learning traces: Cirron, Semantiva and XTrack, joined on one clock.")
+    .description(
+      "One backend for machine-learning traces: Cirron, Semantiva, XTrack and OpenTelemetry, joined on one clock.",
+    )
     .version(version)
     .enablePositionalOptions()
     .showSuggestionAfterError()
