@@ -21,7 +21,7 @@ import {
 import { guestRowBytesMax, JsonRows } from "./json-rows/json-rows.ts";
 import type { NativeBlock } from "./native/encode-block.ts";
 import { StoreOutage } from "./outage.ts";
-import { placeParams } from "./params.ts";
+import { placeParams, writeParams } from "./params.ts";
 import { count, int, readRow, readRows, text } from "./reader/native-rows.ts";
 import { paramsByKey, type Summary, summaries } from "./schema/summaries.ts";
 import { quote } from "./sql-quote.ts";
@@ -218,9 +218,8 @@ class HttpStore implements Store {
     if (options.timeoutMs !== undefined) search.set("max_execution_time", String(options.timeoutMs / 1000));
     if (options.rowsMax !== undefined) search.set("max_result_rows", String(options.rowsMax));
     if (options.memoryBytesMax !== undefined) search.set("max_memory_usage", String(options.memoryBytesMax));
-    const { sql: placed, beside } = placeParams(query.sql, query.params ?? {});
+    const placed = this.place(query, search);
     const sql = options.onlyRows === undefined ? placed : placed + this.filtersOf(options.onlyRows);
-    for (const [name, text] of beside) search.set(`param_${name}`, text);
     const wait = this.waiting("read", options.signal);
     // A guest may change no setting, so its longest query is the server's usual one.
     if (this.kind === "server" && !options.asGuest)
@@ -231,6 +230,14 @@ class HttpStore implements Store {
     return this.send(guest as Account, search, sql, { ...wait, onBegun: options.onBegun }).catch((error) => {
       throw toGuestOutage(error);
     });
+  }
+
+  /** A session of the embedded engine takes values beside a query only in a statement of their own. */
+  private place({ sql, params = {} }: Query, search: URLSearchParams): string {
+    if (this.kind === "embedded") return writeParams(sql, params);
+    const placed = placeParams(sql, params);
+    for (const [name, text] of placed.beside) search.set(`param_${name}`, text);
+    return placed.sql;
   }
 
   /** Written into the query: there may be more rows to name than an address takes. */

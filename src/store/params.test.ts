@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { placeParams } from "./params.ts";
+import { placeParams, writeParams } from "./params.ts";
 
 it("writes a long list into the query as a literal, and leaves its texts as they are", () => {
   const long = Array.from({ length: 2000 }, (_, at) => `name of number ${at}`);
@@ -12,4 +12,13 @@ it("writes a long list into the query as a literal, and leaves its texts as they
   const where = `g IN ${literal(groups)} AND k IN ${literal(long)} AND s = {step:Int64}`;
   expect(placed.sql).toBe(`SELECT 1 WHERE ${where}`);
   expect([...placed.beside]).toEqual([["step", "7"]]);
+});
+
+it("writes every value into the query as a literal of its type", () => {
+  const sql = "SELECT {a:String}, {b: Nullable(String)}, {c:Int64}, {d:Array(String)}, {e:Float64}, {left:UInt8}";
+  const params = { a: "it's {c:Int64}\n\\", b: null, c: -(2n ** 63n), d: ["", "'"], e: Number.NaN };
+  expect(writeParams(sql, params)).toBe(
+    "SELECT 'it\\'s {c:Int64}\\n\\\\', CAST(NULL, 'Nullable(String)'), CAST(-9223372036854775808, 'Int64'), " +
+      "CAST(['','\\''], 'Array(String)'), CAST(nan, 'Float64'), {left:UInt8}",
+  );
 });

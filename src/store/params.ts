@@ -1,7 +1,9 @@
-// Values for `{name:Type}` in a query, in the text form ClickHouse reads them: the TabSeparated form of a value,
-// in which strings inside an array are quoted.
+// Values for `{name:Type}` in a query: beside it, in the text form ClickHouse reads them (the TabSeparated form of a value,
+// in which strings inside an array are quoted), or in it, as literals of their types.
 
 export type ParamValue = string | number | bigint | boolean | null | readonly ParamValue[];
+
+export type Params = Readonly<Record<string, ParamValue>>;
 
 function formatParam(value: ParamValue): string {
   if (value === null) return "\\N";
@@ -14,21 +16,27 @@ function formatParam(value: ParamValue): string {
 const addressCharsMax = 16_384;
 
 /** The query, with each long list written as a literal of its type, and the values that are sent beside it. */
-export function placeParams(query: string, params: Readonly<Record<string, ParamValue>>) {
+export function placeParams(query: string, params: Params) {
   const beside = new Map<string, string>();
-  const long = new Map<string, string>();
+  const long: Record<string, ParamValue> = {};
   for (const [name, value] of Object.entries(params)) {
     const formatted = formatParam(value);
-    const isLong = Array.isArray(value) && formatted.length > addressCharsMax;
-    (isLong ? long : beside).set(name, formatted);
+    if (Array.isArray(value) && formatted.length > addressCharsMax) long[name] = value;
+    else beside.set(name, formatted);
   }
-  if (long.size === 0) return { sql: query, beside };
-  // All of them at once: a text in one list may look like the place of another.
-  const sql = query.replace(/\{\s*(\w+)\s*:\s*([^}]+)\}/g, (place, name: string, type: string) => {
-    const formatted = long.get(name);
-    return formatted === undefined ? place : `CAST(${formatted}, '${type}')`;
+  return { sql: writeParams(query, long), beside };
+}
+
+/** The query with these values written as literals of their types. */
+export function writeParams(query: string, params: Params): string {
+  const literals = new Map(Object.entries(params).map(([name, value]) => [name, formatItem(value)]));
+  if (literals.size === 0) return query;
+  // All of them at once: a text in one value may look like the place of another.
+  return query.replace(/\{\s*(\w+)\s*:\s*([^}]+)\}/g, (place, name: string, type: string) => {
+    const literal = literals.get(name);
+    if (literal === undefined) return place;
+    return type === "String" ? literal : `CAST(${literal}, '${type}')`;
   });
-  return { sql, beside };
 }
 
 function formatItem(value: ParamValue): string {

@@ -2,14 +2,12 @@
 // a ClickHouse server differ only in their address.
 
 import type { NativeBlock } from "./native/encode-block.ts";
-import type { ParamValue } from "./params.ts";
+import type { Params } from "./params.ts";
 
-/**
- * SQL with places such as `{name:Type}`, and their values, which never become part of the text, except in long lists.
- */
+/** SQL with places such as `{name:Type}`, and their values, which only the store writes into the text, as literals. */
 export interface Query {
   readonly sql: string;
-  readonly params?: Readonly<Record<string, ParamValue>>;
+  readonly params?: Params;
 }
 
 export interface ReadOptions {

@@ -176,9 +176,9 @@ function codeOfSystem(error: unknown): number {
   return ["ENOSPC", "EDQUOT"].includes(codeOf(error)) ? notEnoughSpace : unknownCode;
 }
 
-// A parsed request of the ClickHouse HTTP protocol. URL parameters are `query`, `database`, `default_format`,
-// `param_<name>`, and otherwise settings of the statement. One is our own: `infile` names a file with the data of an
-// INSERT, which then need not come through the socket.
+// A parsed request of the ClickHouse HTTP protocol. URL parameters are `query`, `database`, `default_format`, and
+// otherwise settings of the statement. One is our own: `infile` names a file with the data of an INSERT, which then need
+// not come through the socket.
 
 interface EngineRequest {
   /** The query from the URL; '' when it is the body. */

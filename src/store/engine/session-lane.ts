@@ -65,10 +65,7 @@ export class SessionLane {
     return Buffer.from(await this.run(question, "TSVRaw")).toString();
   }
 
-  /**
-   * Query parameters and settings of one statement. `queryBindAsync` would pass parameters without SQL, but it
-   * runs one parameterised query at a time in the whole process; `SET param_x` does not.
-   */
+  /** Changes settings for one statement. */
   async apply(settings: Settings): Promise<void> {
     const changed = this.changedBy(settings);
     if (changed.length > 0) await this.run(`SET ${formatSettings(changed)}`, "Null");
@@ -76,9 +73,7 @@ export class SessionLane {
 
   /** Undoes `apply`: a setting left behind would silently change the next statement on this lane. */
   async restore(settings: Settings): Promise<void> {
-    // A left-over parameter is harmless: a statement that names it always brings its own value.
-    const names = this.changedBy(settings).filter(([name]) => !name.startsWith("param_"));
-    const parts = names.map(([name]) => {
+    const parts = this.changedBy(settings).map(([name]) => {
       const own = this.settings.get(name);
       return `${name} = ${own === undefined ? "DEFAULT" : quote(own)}`;
     });
