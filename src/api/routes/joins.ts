@@ -1,12 +1,13 @@
 // Joining and parting runs: people say that separate recordings are one run, and can take it back. Only this statement is
 // stored; no record is touched.
 
-import { ofRun, type Route, resolveRun } from "#api/context.ts";
+import { type ApiContext, ofRun, type Route, resolveRun } from "#api/context.ts";
 import { Refusal } from "#api/refusal.ts";
 import { toAudit } from "#model/audit.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { findRun, ownRunsOf } from "#query/runs/find-run.ts";
 import { readJoins } from "#query/runs/run-detail.ts";
+import { straightenJoins } from "#query/runs/straighten-joins.ts";
 import { answerRun } from "./run.ts";
 
 export const joinRunsRoute: Route<"joinRuns"> = async (context, request) => {
@@ -29,9 +30,26 @@ export const joinRunsRoute: Route<"joinRuns"> = async (context, request) => {
   });
   const audit = toAudit(caller.workspace, caller.name, "runs_joined", whole.runId, { runs: [...joined] }, atNs);
   await context.change([...changes, audit], caller.workspace, caller.name);
+  await straighten(context, caller.workspace, caller.name);
   const found = await findRun(context.sources, caller.workspace, whole.runId);
   return answerRun(context, caller.workspace, found ?? whole, context.asOf());
 };
+
+/** More rounds are needed only while others go on joining these runs. */
+const roundsMax = 10;
+
+/** Others may have joined these runs at the same moment. Whoever stored last sees all of it. */
+async function straighten(context: ApiContext, workspace: string, author: string): Promise<void> {
+  for (let round = 0; round < roundsMax; round++) {
+    const crooked = straightenJoins(await readJoins(context.sources.store, { workspace }));
+    if (crooked.length === 0) return;
+    await context.change(
+      crooked.map((row) => ({ table: "joins", row })),
+      workspace,
+      author,
+    );
+  }
+}
 
 export const partRunsRoute: Route<"partRuns"> = ofRun(async (context, { caller, params, run: whole }) => {
   const rows = await readJoins(context.sources.store, { workspace: caller.workspace, runs: [whole.runId] });

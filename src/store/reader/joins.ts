@@ -3,8 +3,9 @@
 import type { Store } from "#store/store.ts";
 import { readStateRows } from "./state-rows.ts";
 
-/** All that hold, or those of one workspace that lead to these runs. */
-export function readJoins(store: Store, only?: { readonly workspace: string; readonly runs: readonly string[] }) {
-  const mine = only === undefined ? "" : "AND workspace = {workspace:String} AND into_run IN {runs:Array(String)}";
+/** All that hold, those of one workspace, or only those that lead to these runs. */
+export function readJoins(store: Store, only?: { readonly workspace: string; readonly runs?: readonly string[] }) {
+  const inWorkspace = only === undefined ? "" : "AND workspace = {workspace:String}";
+  const mine = only?.runs === undefined ? inWorkspace : `${inWorkspace} AND into_run IN {runs:Array(String)}`;
   return readStateRows(store, "joins", `WHERE parted = 0 ${mine} ORDER BY run_id`, { ...only });
 }
