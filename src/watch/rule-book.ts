@@ -32,6 +32,12 @@ interface StoredRule {
 
 export type StoredRules = Readonly<Record<string, StoredRule>>;
 
+/** The rules of a workspace as they are stored. */
+interface RulesRow {
+  readonly workspace: Workspace;
+  readonly value: string;
+}
+
 /** Throws a RuleMistake. */
 export function parseFileRules(tables: Readonly<Record<string, unknown>>): Rule[] {
   return Object.entries(tables).map(([name, table]) => parseRule(name, table as Record<string, unknown>));
@@ -47,26 +53,51 @@ export class RuleBook {
   private readonly known = new Map<string, readonly WatchedRule[]>();
 
   private readonly turns = new OneByOne();
+  /** What is stored now; null if only this process changes it. */
+  private readonly readStored: (() => Promise<readonly RulesRow[]>) | null;
+  private onChange: (rows: readonly RulesRow[]) => void = () => undefined;
 
   /** Rules that are new at this start watch what comes from `startedNs` on. */
-  constructor(fileRules: readonly Rule[], startedNs: bigint) {
+  constructor(
+    fileRules: readonly Rule[],
+    startedNs: bigint,
+    readStored: (() => Promise<readonly RulesRow[]>) | null = null,
+  ) {
     this.fileRules = fileRules;
     this.startedNs = startedNs;
+    this.readStored = readStored;
   }
 
-  /** The rules of a workspace are stored as a whole, so each change is stored before the next one is worked out. */
+  /** Called with the rows of workspaces whose rules have changed. */
+  listen(onChange: (rows: readonly RulesRow[]) => void): void {
+    this.onChange = onChange;
+  }
+
+  /** Takes over what other collectors have changed. */
+  async refresh(): Promise<void> {
+    if (this.readStored !== null) this.load(await this.readStored());
+  }
+
+  /**
+   * The rules of a workspace are stored as a whole, so each change is stored before the next one is worked out, and is
+   * worked out from what is stored.
+   */
   inTurn(workspace: string, change: () => Promise<void>): Promise<void> {
-    return this.turns.run(workspace, change);
+    return this.turns.run(workspace, async () => {
+      await this.refresh();
+      await change();
+    });
   }
 
   /** Returns whether anything has changed. */
-  load(rows: readonly { readonly workspace: string; readonly value: string }[]): boolean {
+  load(rows: readonly RulesRow[]): boolean {
     const changed = rows.filter(({ workspace, value }) => this.texts.get(workspace) !== value);
     for (const { workspace, value } of changed) {
       this.texts.set(workspace, value);
       this.workspaces.set(workspace, parseExactly(value) as StoredRules);
       this.known.delete(workspace);
     }
+    if (changed.length > 0) this.onChange(changed);
     return changed.length > 0;
   }
 
@@ -116,8 +147,14 @@ export class RuleBook {
   }
 
   /** Stores since when each rule watches. */
-  noteSince(workspace: Workspace, nowNs: ServerNs, store: (row: StateRow<"settings">) => Promise<void>): Promise<void> {
-    return this.inTurn(workspace, async () => {
+  async noteSince(
+    workspace: Workspace,
+    nowNs: ServerNs,
+    store: (row: StateRow<"settings">) => Promise<void>,
+  ): Promise<void> {
+    // Most looks find nothing to store, and a turn may ask the store.
+    if (this.withSince(workspace) === null) return;
+    await this.inTurn(workspace, async () => {
       const unseen = this.withSince(workspace);
       if (unseen === null) return;
       const row = { workspace, name: rulesSetting, value: formatExactly(unseen), author: "rules", version: nowNs };

@@ -16,7 +16,9 @@ import { readFilter } from "./runs.ts";
 
 const runsDefault = 20;
 
-export const rulesRoute: Route<"rules"> = (context, { caller }) => {
+export const rulesRoute: Route<"rules"> = async (context, { caller }) => {
+  // While the store is away, the rules that are known are watched.
+  await context.rules.refresh().catch(() => undefined);
   const rules = context.rules.of(caller.workspace).map(toRule);
   return toExactJson({ watching: context.isWatching, rules, as_of: context.asOf() });
 };
@@ -29,6 +31,7 @@ function toRule({ rule, origin, isArmed, silencedUntilNs }: Watched): WatchedRul
 
 export const putRuleRoute: Route<"putRule"> = async (context, { params, body, caller }) => {
   const rule = readRule(params.rule, body);
+  await context.rules.refresh();
   if (context.rules.find(caller.workspace, params.rule)?.origin === "file") throw ofFile(params.rule);
   const stored = (nowNs: bigint) => context.rules.withRule(caller.workspace, rule, nowNs);
   await store(context, caller, stored, { action: "rule_set", name: params.rule, detail: body });
@@ -36,6 +39,7 @@ export const putRuleRoute: Route<"putRule"> = async (context, { params, body, ca
 };
 
 export const deleteRuleRoute: Route<"deleteRule"> = async (context, { params, caller }) => {
+  await context.rules.refresh();
   const { origin } = find(context, caller.workspace, params.rule);
   if (origin === "file") throw ofFile(params.rule);
   const stored = () => context.rules.without(caller.workspace, params.rule);
@@ -44,6 +48,7 @@ export const deleteRuleRoute: Route<"deleteRule"> = async (context, { params, ca
 };
 
 export const armRuleRoute: Route<"armRule"> = async (context, { params, body, caller }) => {
+  await context.rules.refresh();
   const { rule } = find(context, caller.workspace, params.rule);
   const { armed } = body;
   const stored = () => context.rules.with(caller.workspace, params.rule, { armed });
@@ -53,6 +58,7 @@ export const armRuleRoute: Route<"armRule"> = async (context, { params, body, ca
 };
 
 export const silenceRuleRoute: Route<"silenceRule"> = async (context, { params, body, caller }) => {
+  await context.rules.refresh();
   const { rule } = find(context, caller.workspace, params.rule);
   const nowNs = context.head().nowNs;
   const until = body.seconds === 0 ? 0n : nowNs + BigInt(body.seconds) * 1_000_000_000n;

@@ -8,7 +8,6 @@ import { nowNs } from "#base/clock.ts";
 import { ConfigError } from "#config/read-config.ts";
 import type { Config } from "#config/settings.ts";
 import type { Control } from "#control/control.ts";
-import type { Workspace } from "#model/names.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { parseFilter } from "#query/runs/filter.ts";
 import { findRun, ownRunsOf } from "#query/runs/find-run.ts";
@@ -59,14 +58,21 @@ const returnMs = 10_000;
  * there are only the rules of the settings; those made on the page follow with the store.
  */
 export async function readRules(collector: Collector, config: Config): Promise<RuleBook> {
-  const rules = new RuleBook(toFileRules(config), nowNs());
+  const read = () => readStoredRules(collector);
+  const rules = new RuleBook(toFileRules(config), nowNs(), collector.store.kind === "server" ? read : null);
   await collector.onceJoined(async () => {
     await collector.sequencer.drained();
-    const unstored = collector.unstored.of("settings").filter(({ row }) => row.name === rulesSetting);
-    const stored = await readSettings(collector.store, rulesSetting);
-    rules.load([...stored, ...unstored.map(({ row }) => row)]);
+    rules.load(await read());
   });
   return rules;
+}
+
+/** One row for each workspace. */
+async function readStoredRules({ store, unstored }: Collector) {
+  // First, because they may be stored while the store is asked.
+  const own = unstored.of("settings").flatMap(({ row }) => (row.name === rulesSetting ? [row] : []));
+  const rows = [...(await readSettings(store, rulesSetting)), ...own];
+  return [...new Map(rows.map((row) => [row.workspace, row])).values()];
 }
 
 function toFileRules({ rules }: Config) {
@@ -86,11 +92,10 @@ export async function openWatch(parts: WatchParts): Promise<Watch | null> {
   const onTrouble = (message: string, cause: unknown) => log.warn({ err: cause }, message);
   const deliveries = createDeliveries(parts, onTrouble);
   const watcher = createWatcher(parts, deliveries, closing.signal, onTrouble);
-  const load = (rows: readonly { readonly workspace: Workspace; readonly value: string }[]): void => {
-    if (!context.rules.load(rows)) return;
+  context.rules.listen((rows) => {
     watcher.rulesChanged();
     for (const { workspace } of rows) void watcher.resolveGone(workspace);
-  };
+  });
   collector.onApplied(({ input, applied, batch }) => {
     watcher.regroup(groupsIn(applied.state));
     // Imported records are old.
@@ -98,13 +103,11 @@ export async function openWatch(parts: WatchParts): Promise<Watch | null> {
     const changed = applied.state.flatMap((change) =>
       change.table === "settings" && change.row.name === rulesSetting ? [change.row] : [],
     );
-    load(changed);
+    context.rules.load(changed);
   });
   sights?.listen((sight) => watcher.hearSight(sight));
-  const reload = async (): Promise<void> => {
-    load(await readSettings(collector.store, rulesSetting));
-  };
-  const timer = sights === null ? undefined : setInterval(() => void reload().catch(() => undefined), reloadMs).unref();
+  const refresh = (): void => void context.rules.refresh().catch(() => undefined);
+  const timer = sights === null ? undefined : setInterval(refresh, reloadMs).unref();
   await collector.onceJoined(() => queueLeftDeliveries(parts, deliveries));
   const onUnread = (cause: unknown): void => {
     if (!closing.signal.aborted) onTrouble("Runs that rules should look at could not be read.", cause);
