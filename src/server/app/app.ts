@@ -30,6 +30,7 @@ import { type DeletionOrder, orderDeletion } from "#server/collector/deletion.ts
 import { createHttpIntake } from "#server/collector/http-intake.ts";
 import { renameCollector } from "#server/collector/identity.ts";
 import { MemoryWatch } from "#server/collector/memory-watch.ts";
+import { refreshJoins } from "#server/collector/refresh-joins.ts";
 import { type Forwarder, openForwarder } from "#server/forward/forward-otlp.ts";
 import { createHttpServer, type HttpServer } from "#server/http/create-http-server.ts";
 import { KeyWatch } from "#server/http/key-watch.ts";
@@ -346,6 +347,8 @@ function createContext(parts: ContextParts): ApiContext {
     async deleteRuns(workspace, runs, author) {
       // A record accepted a moment ago may have moved a group to or from a run.
       await collector.sequencer.hadTurn();
+      // So may people at another collector.
+      if (collector.store.kind === "server") await refreshJoins(collector);
       const stored = new Map(runs.map(({ runId, groups }) => [runId, groups.map((group) => group.groupKey)]));
       const now = collector.applier.state.groupsNow(workspace, stored);
       const orders = [...now].map(([runId, groupKeys]) => ({ runId, groupKeys }));

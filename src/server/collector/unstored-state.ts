@@ -3,7 +3,7 @@
 
 import type { StateChange, StateRow, StateTable } from "#model/state-tables.ts";
 
-const tables = ["blobs", "commands", "firings", "keys", "settings"] as const satisfies readonly StateTable[];
+const tables = ["blobs", "commands", "firings", "joins", "keys", "settings"] as const satisfies readonly StateTable[];
 type UnstoredTable = (typeof tables)[number];
 const watched: ReadonlySet<StateTable> = new Set(tables);
 

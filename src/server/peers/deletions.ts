@@ -12,6 +12,7 @@ import type { StateChange } from "#model/state-tables.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { type DeletionOrder, leave, untilTaken } from "#server/collector/deletion.ts";
 import { type DeletionFact, keysOf, noteDone, readOrders, toDeletionChange } from "#store/deletion-orders.ts";
+import { readJoins } from "#store/reader/joins.ts";
 import { readGroupsOfRuns } from "#store/reader/run-names.ts";
 import { readGroupRows } from "#store/reader/state-rows.ts";
 import { readGroupPositions, removeCovered, reviveLeft } from "#store/remove-covered.ts";
@@ -95,13 +96,23 @@ export class SharedDeletions {
     const { collector, link } = this;
     const fact = await this.toFact(order);
     this.seen.add(fact.orderId);
-    const receipt = await collector.change(toChanges(fact, order), order.workspace, order.author);
+    const parted = await this.toParted(order);
+    const receipt = await collector.change([...toChanges(fact, order), ...parted], order.workspace, order.author);
     const carried = collector.queryable(receipt.position).then(async () => {
       link?.bus.tell("deleted", fact.orderId);
       await this.carryOut(fact, true);
     });
     this.follow(carried);
     return receipt;
+  }
+
+  /** Undoes the joins to the runs. */
+  private async toParted({ workspace, runs, author }: DeletionOrder): Promise<StateChange[]> {
+    const joins = await readJoins(this.collector.store, { workspace, runs: runs.map(({ runId }) => runId) });
+    return joins.map((row) => ({
+      table: "joins",
+      row: { ...row, parted: 1, author, version: laterThan(row.version) },
+    }));
   }
 
   private async toFact(order: DeletionOrder): Promise<DeletionFact> {
@@ -271,6 +282,11 @@ export class SharedDeletions {
   private untilTaken(work: () => Promise<void>): Promise<boolean> {
     return untilTaken(this.collector, () => this.closing, work);
   }
+}
+
+function laterThan(version: bigint): bigint {
+  const now = nowNs();
+  return version < now ? now : version + 1n;
 }
 
 /** Hides the groups, and tells the audit. */

@@ -12,7 +12,7 @@ import { hasTrait } from "#protocol/facts.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { readCommandSteps, toSteps } from "#server/collector/commands.ts";
 import { type PeerBatch, type PeerComponent, toPeerComponent } from "#server/collector/peer-batches.ts";
-import { readJoins } from "#store/reader/joins.ts";
+import { refreshJoins } from "#server/collector/refresh-joins.ts";
 import { readGroupRows, readStateRows } from "#store/reader/state-rows.ts";
 import { BatchNews, type BatchTidings } from "./batch-news.ts";
 import type { PeeringParts } from "./peering.ts";
@@ -163,8 +163,7 @@ export class StateNews {
   }
 
   private readJoins(): void {
-    const { store, applier } = this.collector;
-    this.read("joins", async () => applier.state.joins.replace(await readJoins(store)));
+    this.read("joins", () => refreshJoins(this.collector));
   }
 
   private async mergeGroups(rows: readonly StateRow<"groups">[]): Promise<void> {
