@@ -1,12 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { join } from "node:path";
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls";
 import { afterEach, expect, test } from "vitest";
-import { makeFolder } from "../../tests/support/folder.ts";
-import { findTool } from "../../tests/support/tools.ts";
+import { certificate, openssl } from "../../tests/support/certificate.ts";
 import { sendMail } from "./mail.ts";
 
 const reach = { isPrivateAllowed: true, hosts: [] };
@@ -15,21 +11,6 @@ const mail = {
   subject: "Firing: stall on gpt – süß",
   text: "No new step.\n.\nhttps://t.example",
 };
-
-const openssl = findTool("openssl");
-let made: { readonly key: string; readonly cert: string } | null = null;
-
-/** For 127.0.0.1, and signed by itself. */
-function certificate(): { readonly key: string; readonly cert: string } {
-  if (made !== null) return made;
-  const folder = makeFolder();
-  const [key, cert] = [join(folder, "key"), join(folder, "cert")];
-  const names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
-  const how = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"];
-  execFileSync(openssl as string, ["req", ...how, ...names, "-keyout", key, "-out", cert], { stdio: "ignore" });
-  made = { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
-  return made;
-}
 
 const usualAuthorities = getCACertificates("default");
 afterEach(() => setDefaultCACertificates(usualAuthorities));

@@ -29,7 +29,7 @@ export const tools = {
   caddy: { names: ["caddy"], debian: ["caddy"], usedBy: "tests of Caddy's proxy file", isOptional: true },
   haproxy: { names: ["haproxy"], debian: ["haproxy"], usedBy: "tests of the balancer file" },
   nats: { names: ["nats-server"], debian: ["nats-server"], usedBy: "tests of several collectors" },
-  openssl: { names: ["openssl"], debian: ["openssl"], usedBy: "tests of mail under TLS" },
+  openssl: { names: ["openssl"], debian: ["openssl"], usedBy: "tests of TLS" },
 } as const satisfies Record<string, Tool>;
 
 export type ToolName = keyof typeof tools;

@@ -1,12 +1,17 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo, Server } from "node:net";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, expect, it } from "vitest";
 import { type Encoding, encodeResponse, mediaOf } from "#wire/otlp/reply.ts";
+import { certificate, openssl } from "../../../tests/support/certificate.ts";
 import { postRequest, sayPartial } from "./post-request.ts";
 
 const request = { signal: "traces", body: new Uint8Array([1]) } as const;
 const closers: (() => void)[] = [];
+const usualAuthorities = getCACertificates("default");
 afterEach(() => {
+  setDefaultCACertificates(usualAuthorities);
   for (const close of closers.splice(0)) close();
 });
 
@@ -21,8 +26,12 @@ async function serve(answer: (asked: IncomingMessage, reply: ServerResponse) => 
     () => server.close(),
     () => server.closeAllConnections(),
   );
+  return { url: `http://127.0.0.1:${await listen(server)}`, seen };
+}
+
+async function listen(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+  return (server.address() as AddressInfo).port;
 }
 
 function send(url: string, attemptsMax = 1): ReturnType<typeof postRequest> {
@@ -52,6 +61,22 @@ it("follows a redirect that keeps the POST, but shows its headers to no other ho
     await expect(send(moved.url)).rejects.toThrow("answered 307");
   }
   expect(other.seen).toEqual([]);
+});
+
+it.skipIf(openssl === undefined)("shows its headers to nobody on the way when HTTPS redirects to HTTP", async () => {
+  setDefaultCACertificates([...usualAuthorities, certificate().cert]);
+  let plainConnections = 0;
+  const server = createSecureServer(certificate(), ({ headers }, reply) =>
+    reply.writeHead(308, { location: `http://${headers.host}/v1/traces` }).end(),
+  );
+  server.on("tlsClientError", () => plainConnections++);
+  closers.push(
+    () => server.close(),
+    () => server.closeAllConnections(),
+  );
+  const url = `https://127.0.0.1:${await listen(server)}`;
+  await expect(send(url)).rejects.toThrow("answered 308, a redirect to http://");
+  expect(plainConnections).toBe(0);
 });
 
 it("waits a moment when the receiver asks for no wait or one in the past", async () => {

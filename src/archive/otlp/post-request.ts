@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { joinBytes } from "#base/join-bytes.ts";
+import { toTarget } from "#base/redirect.ts";
 import { decodeResponse, mediaOf, type PartialSuccess } from "#wire/otlp/reply.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
 import type { OtlpRequest } from "./export-requests.ts";
@@ -117,8 +118,8 @@ async function tryOnce(
 }
 
 /**
- * 307 and 308 are followed on the same host. The others would make a GET of the POST, whose answer says nothing of what was
- * sent, and another host is not to see the headers.
+ * 307 and 308 are followed where the headers may go. The others would turn the POST into a GET, whose answer says nothing
+ * about what was sent.
  */
 async function post(
   url: string,
@@ -135,11 +136,11 @@ async function post(
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       redirect: "manual",
     });
-    const next =
-      answer.status === 307 || answer.status === 308 ? URL.parse(answer.headers.get("location") ?? "", at) : null;
-    if (next === null || hop === redirectsMax || next.host !== new URL(at).host) return answer;
+    const location = answer.status === 307 || answer.status === 308 ? answer.headers.get("location") : null;
+    const target = location === null ? null : toTarget(at, location);
+    if (target === null || hop === redirectsMax) return answer;
     await answer.body?.cancel();
-    at = next.href;
+    at = target;
   }
 }
 
