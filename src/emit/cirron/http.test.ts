@@ -1,14 +1,26 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
-import { toTarget } from "./http.ts";
+import { exchange } from "./http.ts";
 
-it.each([
-  ["http://host:1/a", "/b", "http://host:1/b"],
-  ["http://host/a", "https://host/b", "https://host/b"],
-  ["https://host/a", "https://host/b/", "https://host/b/"],
-  ["https://host/a", "http://host/a", null],
-  ["http://host/a", "http://other/a", null],
-  ["http://host/a", "http://host:81/a", null],
-  ["http://host/a", "http://[", null],
-])("follows a redirect only where the key may go: from %s to %s", (url, location, target) => {
-  expect(toTarget(url, location)).toBe(target);
+it("gives up an answer that trickles in without an end", async () => {
+  let isOpen = true;
+  const server = createServer((_, reply) => {
+    reply.writeHead(200);
+    const drip = setInterval(() => reply.write("."), 20);
+    reply.on("close", () => {
+      clearInterval(drip);
+      isOpen = false;
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const request = { method: "POST", url, headers: {}, body: new Uint8Array(1) } as const;
+    expect(await exchange(request, 300)).toMatchObject({ kind: "outage" });
+    await expect.poll(() => isOpen).toBe(false);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 });

@@ -4,6 +4,7 @@
 import type { RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { HttpAgent, requestHttp } from "#base/node-http.ts";
+import { toTarget } from "#base/redirect.ts";
 
 export interface HttpRequest {
   readonly method: "POST" | "PUT";
@@ -33,14 +34,6 @@ export async function exchange(request: HttpRequest, timeoutMs: number): Promise
   }
 }
 
-/** Where a redirect leads; null for another host, or from HTTPS to HTTP, which must not get the key. */
-export function toTarget(url: string, location: string): string | null {
-  const from = new URL(url);
-  const target = URL.parse(location, url);
-  if (target?.host !== from.host || (from.protocol === "https:" && target.protocol !== "https:")) return null;
-  return target.href;
-}
-
 export function closeConnections(): void {
   plain.destroy();
   secure.destroy();
@@ -57,6 +50,7 @@ function exchangeOnce(request: HttpRequest, timeoutMs: number): Promise<HttpAnsw
         timeout: timeoutMs,
       };
       const outgoing = (isSecure ? requestHttps : requestHttp)(request.url, options, (incoming) => {
+        limitAnswer();
         const { location, "retry-after": retryAfter } = incoming.headers;
         // The body says nothing we need, but an unread one would block the connection.
         incoming.resume();
@@ -70,8 +64,16 @@ function exchangeOnce(request: HttpRequest, timeoutMs: number): Promise<HttpAnsw
           }),
         );
       });
+      // The timeout of a socket begins again with every byte, so an answer that trickles needs a limit of its own.
+      let limit: NodeJS.Timeout | undefined;
+      const giveUp = () => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`));
+      const limitAnswer = () => {
+        limit ??= setTimeout(giveUp, timeoutMs).unref();
+      };
+      outgoing.on("finish", limitAnswer);
+      outgoing.on("close", () => clearTimeout(limit));
       outgoing.on("socket", (socket) => socket.unref());
-      outgoing.on("timeout", () => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+      outgoing.on("timeout", giveUp);
       outgoing.on("error", (cause) => resolve({ kind: "outage", cause }));
       outgoing.end(request.body);
     } catch (cause) {
