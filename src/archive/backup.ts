@@ -333,6 +333,12 @@ async function* writeEntry(
   contents: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   yield encodeTarHeader({ name, sizeBytes });
-  yield* contents;
+  let left = sizeBytes;
+  for await (const chunk of contents) {
+    left -= chunk.length;
+    yield chunk;
+  }
+  // Everything after it would be read from the wrong place.
+  if (left !== 0) throw new Error(`${name} changed its size while the backup was written; start the backup again.`);
   yield new Uint8Array(tarPadding(sizeBytes));
 }

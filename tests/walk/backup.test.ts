@@ -190,6 +190,29 @@ describe("backup and restore", () => {
     }
   });
 
+  it("fail when a blob changes its size while it is read, instead of giving an archive that cannot be restored", async () => {
+    const blobs = join(app.dataDir, "blobs");
+    const path = join(blobs, listBlobs(app.dataDir)[0] as string);
+    const whole = readFileSync(path);
+    try {
+      for (const changed of [whole.subarray(0, -1), Buffer.concat([whole, Buffer.alloc(1)])]) {
+        writeFileSync(path, whole);
+        const archive = async () => {
+          // The header of the first blob: what it says about the size is already written.
+          for await (const chunk of writeBackup(app.app.collector, app.dataDir))
+            if (Buffer.from(chunk).toString("latin1", 0, 8) === "blobs/0\0") changeFirst(changed);
+        };
+        const changeFirst = (bytes: Buffer) => {
+          for (const name of listBlobs(app.dataDir))
+            if (readFileSync(join(blobs, name)).equals(whole)) writeFileSync(join(blobs, name), bytes);
+        };
+        await expect(archive()).rejects.toThrow(/blobs\/\d+ changed its size/);
+      }
+    } finally {
+      writeFileSync(path, whole);
+    }
+  });
+
   it("are as of one moment while records keep coming, and what came later may be sent again", async () => {
     const sent: Buffer[] = [];
     let isOver = false;
