@@ -24,6 +24,8 @@ interface Pending {
   readonly kind: ExportedKind;
   readonly key: string;
   readonly line: Line;
+  /** The line of the file that it begins with. */
+  readonly from: number;
   readonly parts: Uint8Array[];
   bytes: number;
 }
@@ -44,7 +46,6 @@ export class ExportReader extends LineReader {
   constructor(file: FoundFile, options: ReaderOptions & { readonly sender: Sender }) {
     super(file, options);
     this.sender = options.sender;
-    this.line = 0;
   }
 
   override async finish(): Promise<void> {
@@ -63,8 +64,8 @@ export class ExportReader extends LineReader {
     for (let start = 0; start < lines.length; ) {
       const end = lines.indexOf(newline, start);
       const stop = end < 0 ? lines.length : end;
-      this.line++;
       if (stop > start) await this.takeLine(lines.subarray(start, stop));
+      if (end >= 0) this.line++;
       start = stop + 1;
     }
   }
@@ -132,7 +133,7 @@ export class ExportReader extends LineReader {
       pending.bytes < sendBytes &&
       (kind.follows?.(pending.line, pending.bytes, head) ?? true);
     if (!goesOn) await this.flush();
-    this.pending ??= { kind, key, line: head, parts: [], bytes: 0 };
+    this.pending ??= { kind, key, line: head, from: this.line, parts: [], bytes: 0 };
     for (const part of kind.toBytes(head, record)) {
       this.pending.parts.push(part);
       this.pending.bytes += part.length;
@@ -143,9 +144,9 @@ export class ExportReader extends LineReader {
     const { pending } = this;
     if (pending === null) return;
     this.pending = null;
-    const { kind, line, parts } = pending;
+    const { kind, line, from, parts } = pending;
     const { path: file, source } = this.file;
-    const shipment = { file, source, run: line.run, ...kind.toShipment(line, this.line) };
+    const shipment = { file, source, run: line.run, ...kind.toShipment(line, from) };
     await this.options.sender.send(shipment, Buffer.concat(parts));
   }
 }

@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createClient } from "#cli/client.ts";
@@ -222,6 +231,21 @@ describe("what is too large for a request", () => {
       input.kind === lineInputs.kind ? [(input as SemantivaLinesInput).firstLine, offsetOf(input)] : [],
     );
     expect(places).toContainEqual([3, line(3, 10).length + line(4, 3 << 20).length]);
+  });
+
+  it("is a fault when it is one line of OTLP or of an export, and the lines behind it keep their numbers", async () => {
+    for (const first of ['{"resourceSpans":[]}', '{"tributary":1,"kind":"export"}']) {
+      const file = join(folder, "long.jsonl");
+      writeFileSync(file, `${first}\n`);
+      truncateSync(file, 129 << 20);
+      appendFileSync(file, "\nno request\n");
+      const { faults } = await importNow([file]);
+      expect(faults.map(({ line, code }) => [line, code])).toEqual([
+        [2, "line_too_long"],
+        [2, expect.stringMatching(/^otlp_not_export|line_not_json$/)],
+        [3, expect.stringMatching(/^otlp_not_export|line_not_json$/)],
+      ]);
+    }
   });
 
   it("is a fault when it is one frame, and its neighbours are taken", async () => {

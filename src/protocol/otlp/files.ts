@@ -69,7 +69,7 @@ class JsonLineReader extends LineReader {
       const signal = signalOfText(line.toString("latin1"));
       if (signal !== null) await this.options.sender.send({ route: routeOf[signal], file: path, source }, line);
       else if (line.toString().trim() !== "") this.noteOther();
-      this.line++;
+      if (line.at(-1) === newline) this.line++;
     }
   }
 

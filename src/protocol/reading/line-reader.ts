@@ -13,6 +13,8 @@ export abstract class LineReader implements Reader {
   private readonly growing: GrowingFile;
   private held: Uint8Array[] = [];
   private heldBytes = 0;
+  /** Whether a line ends in what is held. */
+  private holdsEnd = false;
   /** The rest of a line that is too long is being passed over. */
   private isPassing = false;
   protected line = 1;
@@ -39,10 +41,12 @@ export abstract class LineReader implements Reader {
     const bytes = this.isPassing ? this.passOver(chunk.bytes) : chunk.bytes;
     this.held.push(bytes);
     this.heldBytes += bytes.length;
+    this.holdsEnd ||= bytes.includes(newline);
     if (this.heldBytes >= sendBytes || this.options.pace.windowNs > 0n) await this.sendWhole();
     return true;
   }
 
+  /** Whole lines, unless one is too long or the last of its file. Counts `line` on for each that ends. */
   protected abstract take(lines: Buffer): Promise<void>;
 
   async finish(): Promise<void> {
@@ -52,22 +56,22 @@ export abstract class LineReader implements Reader {
 
   /** Sends up to the last line's end; half a line waits for its other half. */
   private async sendWhole(): Promise<void> {
-    const bytes = Buffer.concat(this.held);
-    const end = bytes.lastIndexOf(newline) + 1;
-    const rest = bytes.subarray(end);
-    this.held = rest.length > 0 ? [rest] : [];
-    this.heldBytes = rest.length;
-    await this.take(bytes.subarray(0, end));
-    if (rest.length > lineBytesMax) await this.startPassing(rest);
+    if (this.holdsEnd) {
+      const bytes = this.release();
+      const end = bytes.lastIndexOf(newline) + 1;
+      this.held = [bytes.subarray(end)];
+      this.heldBytes = bytes.length - end;
+      await this.take(bytes.subarray(0, end));
+    }
+    if (this.heldBytes > lineBytesMax) await this.startPassing();
   }
 
-  private async startPassing(bytes: Buffer): Promise<void> {
+  private async startPassing(): Promise<void> {
     const { path: file } = this.file;
     const message = `The line is longer than ${lineBytesMax} bytes; its beginning is kept.`;
     this.options.sender.note({ file, line: this.line, code: "line_too_long", message });
-    this.held = [];
-    this.heldBytes = 0;
     this.isPassing = true;
+    const bytes = this.release();
     await this.take(bytes.subarray(0, headBytes));
     this.offset += bytes.length - headBytes;
   }
@@ -84,9 +88,15 @@ export abstract class LineReader implements Reader {
 
   private async sendAll(): Promise<void> {
     await this.sendWhole();
-    const rest = Buffer.concat(this.held);
+    await this.take(this.release());
+  }
+
+  /** What was held. */
+  private release(): Buffer {
+    const bytes = Buffer.concat(this.held);
     this.held = [];
     this.heldBytes = 0;
-    await this.take(rest);
+    this.holdsEnd = false;
+    return bytes;
   }
 }
