@@ -106,6 +106,11 @@ describe("the cause of a death", () => {
   test("is none for a run that goes on or completed", () => {
     expect(judge({ status: "running" }).cause).toBe("alive");
     expect(judge({ status: "completed", exit: { code: 0, signal: "" } }).cause).toBe("completed");
+    const survived = lines("torch.OutOfMemoryError: CUDA out of memory; trying half the batch");
+    for (const exit of [null, { code: 0, signal: "" }])
+      expect(judge({ status: "completed", exit, lines: survived }).cause).toBe("completed");
+    const killed = { code: null, signal: "SIGKILL" };
+    expect(judge({ status: "completed", exit: killed, lines: survived }).cause).toBe("out_of_memory");
   });
 });
 

@@ -81,7 +81,8 @@ function causeOf(
   const { status, exit, error } = evidence;
   const how = sayExit(exit);
   if (status === "running") return { cause: "alive", text: "The run goes on.", evidence: [] };
-  const memory = judgeMemory(evidence, traceback, how);
+  // A run that ended well survived whatever it printed about memory.
+  const memory = status === "completed" && endedWell(exit) ? null : judgeMemory(evidence, traceback, how);
   if (status === "completed" && memory === null)
     return { cause: "completed", text: "The run completed; nothing killed it.", evidence: how };
   if (memory !== null) return memory;
@@ -159,6 +160,11 @@ function judgeExit({ status, exit, lines }: DeathEvidence, said: string, how: st
   if (status === "lost")
     return { cause: "lost", text: "It fell silent, without an end or a reason.", evidence: lastWords };
   return { cause: "unknown", text: "How it ended is not known.", evidence: lastWords };
+}
+
+/** Also when only the run itself said how it ended. */
+function endedWell(exit: DeathEvidence["exit"]): boolean {
+  return exit === null || (exit.code === 0 && exit.signal === "");
 }
 
 function sayExit(exit: DeathEvidence["exit"]): string[] {
