@@ -23,7 +23,10 @@ export function createBar(context: Context): Bar | undefined {
       if (progress === null || typeof progress.current !== "number" || typeof progress.total !== "number") return;
       const fields = { message: toPlainText(progress.message) };
       if (!started) bar.start(progress.total, progress.current, fields);
-      else bar.update(progress.current, fields);
+      else {
+        bar.setTotal(progress.total);
+        bar.update(progress.current, fields);
+      }
       started = true;
     },
     aside(write) {
