@@ -22,3 +22,9 @@ it("writes every value into the query as a literal of its type", () => {
       "CAST(['','\\''], 'Array(String)'), CAST(nan, 'Float64'), {left:UInt8}",
   );
 });
+
+it("leaves texts and comments of the query as they are, though they look like places", () => {
+  const sql =
+    "SELECT 1 -- {a:String} isn't one\nWHERE g = 'run \\'{a:String}\\\\' AND h = {a:String} AND i = '{a:String}'";
+  expect(writeParams(sql, { a: "x" })).toBe(sql.replace("h = {a:String}", "h = 'x'"));
+});

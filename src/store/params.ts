@@ -27,14 +27,17 @@ export function placeParams(query: string, params: Params) {
   return { sql: writeParams(query, long), beside };
 }
 
+/** A text or a comment, in which nothing is a place for a value, whatever it looks like; or a place, with its name and type. */
+const textOrPlace = /'[^'\\]*(?:\\.[^'\\]*)*'|--[^\n]*|\{\s*(\w+)\s*:\s*([^}]+)\}/gs;
+
 /** The query with these values written as literals of their types. */
 export function writeParams(query: string, params: Params): string {
   const literals = new Map(Object.entries(params).map(([name, value]) => [name, formatItem(value)]));
   if (literals.size === 0) return query;
   // All of them at once: a text in one value may look like the place of another.
-  return query.replace(/\{\s*(\w+)\s*:\s*([^}]+)\}/g, (place, name: string, type: string) => {
-    const literal = literals.get(name);
-    if (literal === undefined) return place;
+  return query.replace(textOrPlace, (found, name?: string, type?: string) => {
+    const literal = name === undefined ? undefined : literals.get(name);
+    if (literal === undefined) return found;
     return type === "String" ? literal : `CAST(${literal}, '${type}')`;
   });
 }
