@@ -169,17 +169,16 @@ ${reads.join("\n")}
 | spans/s until queryable, all processes on these cores | ${[one, apart, together].map(({ spans, seconds }) => whole(spans / seconds)).join(" | ")} |
 | processor µs of each collector for a span that it takes | ${[one, apart, together].map((taken) => sayEach(perSpan(taken))).join(" | ")} |
 
-Three collectors take **${times.toFixed(2)} times** what one takes, where the store is not the limit and each has a machine of its own.
-That is by the processor time that the busiest of three needs for a span of its own, with what it hears of those that the
-others take, beside what it needs where three share this machine and the store and do nothing for each other. The rates
-cannot show it, nor can the processor time of one alone: here three collectors, the engine and the senders share two
-cores, wait for each other's caches, and do by the clock what they do by the clock for longer.
+Three collectors take **${times.toFixed(2)} times** what one takes, if each has a machine of its own and the store is not the limit.
+This compares the processor time that the busiest of three needs for a span of its own, including what it hears of the
+others, with what it needs where three share this machine and the store and do nothing for each other. Rates cannot show it,
+nor can the processor time of one alone: here three collectors, the engine and the senders share two cores and their caches.
 
 | ${whole(idling.spans)} Cirron spans to one collector, while another takes nothing | |
 | --- | ---: |
 | processor µs a span, at the one that takes them | ${idling.takerUs.toFixed(2)} |
 | processor µs a span, at the other | ${idling.idleUs.toFixed(2)} |
-| the other's memory, MiB: before · at its most since it started · in the end | ${idling.idleMiB.join(" · ")} |
+| the other's memory, MiB: before · at its height · in the end | ${idling.idleMiB.join(" · ")} |
 
 | on a server store | |
 | --- | ---: |
