@@ -38,7 +38,7 @@ export const refusalKinds = {
     status: 409,
     means: "The runs that match have changed since they were counted; nothing was deleted.",
   },
-  delete_unclear: { status: 400, means: "Name the runs to delete by ids or by a filter, not both and not neither." },
+  delete_unclear: { status: 400, means: "Name the runs to delete by ids or by a filter: exactly one of the two." },
   disk_full: { status: 429, means: "The disk of the data folder is full; try again after Retry-After." },
   disk_failed: {
     status: 503,
