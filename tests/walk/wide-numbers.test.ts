@@ -52,6 +52,26 @@ test("the mean of the greatest doubles is no infinity", async () => {
   expect(series[0]?.mean[0]).toBeCloseTo(9e307, -300);
 });
 
+test("the step at which two runs part has all its digits", async () => {
+  // Neighbouring steps that are one double.
+  const first = 9_007_199_254_740_993n;
+  for (const [run, last] of [
+    ["parts", 1],
+    ["stays", 9],
+  ] as const) {
+    const values = Array.from({ length: 10 }, (_, at) =>
+      frame(
+        "metric",
+        BigInt(at + 1),
+        `"run_id":"${run}","key":"loss","value":${at < 8 ? 1 : last},"step":${first + BigInt(at)}`,
+      ),
+    );
+    await walk.post("/v1/xtrack?wait=1", Buffer.concat(values), octets);
+  }
+  const { divergence } = await get<{ divergence: { step: string }[] }>("compare?run=parts&run=stays&key=loss");
+  expect(divergence).toMatchObject([{ step: String(first + 8n) }]);
+});
+
 test("the audit of a command has the digits that were sent", async () => {
   const payload = '{"seed":9007199254740993,"lr":0.1}';
   const body = `{"type":"adjust_lr","payload":${payload}}`;

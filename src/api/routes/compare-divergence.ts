@@ -67,8 +67,7 @@ function toDivergence(reference: Series, other: Series): CompareAnswer["divergen
 }
 
 function toPoints({ buckets }: Series): SteppedPoint[] {
-  const base = Number(buckets.xBase);
   return buckets.last.flatMap((value, at) =>
-    value === null ? [] : [{ x: base + (buckets.x[at] as number), t: buckets.t[at] as number, value }],
+    value === null ? [] : [{ x: buckets.xBase + BigInt(buckets.x[at] as number), t: buckets.t[at] as number, value }],
   );
 }

@@ -2,7 +2,7 @@
 // reference, so that a single spike does not count as noise.
 
 export interface SteppedPoint {
-  readonly x: number;
+  readonly x: bigint;
   readonly t: number;
   readonly value: number;
 }
