@@ -20,6 +20,7 @@ import { findPortOwner } from "#cli/port-owner.ts";
 import { printJson, printLine } from "#cli/print.ts";
 import type { Config } from "#config/settings.ts";
 import { listAside } from "#intake/set-aside.ts";
+import { listBrokenParts, sayBrokenParts } from "#store/broken-parts.ts";
 import { type Confinement, findConfinement } from "#store/engine/confinement.ts";
 
 export function addDoctor(program: Command, context: Context): void {
@@ -40,7 +41,7 @@ export function addDoctor(program: Command, context: Context): void {
       await checkFolder(config.dataDir),
       await checkSpace(config),
       checkAside(config.dataDir),
-      ...(config.storeUrl === "" ? [await checkEngine(), await checkConfinement()] : []),
+      ...(config.storeUrl === "" ? [checkTables(config.dataDir), await checkEngine(), await checkConfinement()] : []),
       ...(await checkServices(config)),
       ...(running
         ? await checkServer(createClient(config.server, keyFor(config, config.server)))
@@ -148,6 +149,12 @@ function checkAside(dataDir: string): Finding {
   const detail = count === 0 ? "nothing" : `${count} accepted records could not be applied`;
   const hint = "tributary aside says why, and tries them again after an upgrade.";
   return { what: "Set aside", ok: count === 0, detail, hint };
+}
+
+/** Parts that the embedded engine could not read. */
+function checkTables(dataDir: string): Finding {
+  const [detail = "no part is damaged"] = sayBrokenParts(listBrokenParts(dataDir));
+  return { what: "Tables", ok: detail === "no part is damaged", detail, hint: "" };
 }
 
 async function checkPorts({ httpAddress, xtrackAddress }: Config): Promise<Finding[]> {

@@ -47,6 +47,7 @@ import { openWatch, type Watch } from "#server/watch/open-watch.ts";
 import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#server/xtrack/doors.ts";
 import { RefusedConnections } from "#server/xtrack/refused-connections.ts";
 import type { StoreAddress } from "#store/address.ts";
+import { listBrokenParts, sayBrokenParts } from "#store/broken-parts.ts";
 import type { RuleBook } from "#watch/rule-book.ts";
 import { startStore } from "./backends.ts";
 import { createBackups } from "./backups.ts";
@@ -113,7 +114,7 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
     const degraded = (): string[] => [
       ...(peering?.degraded() ?? []),
       ...refused.sentences(),
-      ...degradedOf(collector),
+      ...degradedOf(collector, config.dataDir),
       ...(forwarder?.sentences() ?? []),
     ];
     const health = createHealth({ collector, metrics, times, log, degraded, doors: () => doors });
@@ -180,9 +181,10 @@ function addReadGauges(metrics: Metrics, collector: Collector, unfinished: Unfin
 }
 
 /** What does not work although input is accepted. */
-function degradedOf({ setAside, damage, blobs }: Collector): string[] {
+function degradedOf({ setAside, damage, blobs, store }: Collector, dataDir: string): string[] {
   const bucket = blobs.isAway ? ["The bucket does not answer: files are refused with 503 until it does."] : [];
-  return [...setAside.sentences(), ...damage.sentences(), ...bucket];
+  const tables = store.kind === "embedded" ? sayBrokenParts(listBrokenParts(dataDir)) : [];
+  return [...setAside.sentences(), ...damage.sentences(), ...tables, ...bucket];
 }
 
 function forwardFrom(collector: Collector, config: Config, log: Log): Promise<Forwarder> | null {
