@@ -25,7 +25,7 @@ export function addCheck(program: Command, context: Context): void {
         "file:line:column of every fault and exits 1 when there is one.",
     )
     .argument("<path...>", "files or folders, - for trace lines on standard input")
-    .option("--strict", "the documents to the letter")
+    .option("--strict", "follow the protocol's documents to the letter")
     .option("--schema-dir <dir>", "more record types: JSON Schema files and a registry.json")
     .addHelpText("after", "\nExample:\n  tributary check traces/ --strict\n");
   addJsonOption(command).action(async (paths: string[], options: CheckCommandOptions) => {

@@ -35,7 +35,7 @@ export function addExport(program: Command, context: Context): void {
     )
     .argument("[run]", "id or alias; or use --filter")
     .addOption(new Option("--format <format>", "what to write").choices(wordsOf(ExportFormat)).default("jsonl"))
-    .addOption(new Option("--kind <kind>", "what of the run, for CSV and Parquet").choices(wordsOf(ExportKind)))
+    .addOption(new Option("--kind <kind>", "which rows to write, for CSV and Parquet").choices(wordsOf(ExportKind)))
     .option("--filter <filter>", "the runs to export")
     .option("--out <file>", "where to write (default: standard output)")
     .addOption(

@@ -28,7 +28,7 @@ export function addImport(program: Command, context: Context): void {
         "not read.",
     )
     .argument("<path...>", "files or folders")
-    .option("--follow", "keep reading what is added, until Ctrl-C, also over restarts of the server")
+    .option("--follow", "keep reading what is added, until Ctrl-C, across restarts of the server")
     .option("--speed <speed>", "instant, realtime, or a factor such as 10x", "instant")
     .option("--run-id <id>", "put everything into this run", toRunId)
     .addHelpText("after", "\nExample:\n  tributary import .cirron events.xtrack.bin traces/*.jsonl\n");

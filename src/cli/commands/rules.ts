@@ -120,7 +120,7 @@ function addAlerts(rules: Command, context: Context): void {
   const alerts = rules
     .command("alerts")
     .summary("list what rules saw")
-    .option("--run <id>", "only of this run")
+    .option("--run <id>", "only from this run")
     .addHelpText("after", "\nExample:\n  tributary rules alerts --run my-run\n");
   askServer(context, alerts, async (client, options: ConnectOptions & { run?: string }) => {
     const { run: id } = options;

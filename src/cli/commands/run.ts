@@ -44,7 +44,7 @@ export function addRun(program: Command, context: Context): void {
     .option("--name <name>", "the run's name (default: the program's)")
     .option("--sample <time>", "how often CPU, memory and GPU are sampled, or off", "2s")
     .option("--watch <path>", "also follow this trace file or folder (may be repeated)", collect)
-    .option("--quiet", "say nothing of our own")
+    .option("--quiet", "print nothing but what the program prints")
     .passThroughOptions()
     .addHelpText("after", "\nExample:\n  tributary run -- python train.py --lr 0.1\n");
   addConnectOptions(command).action(async (words: string[], options: RunOptions) => {

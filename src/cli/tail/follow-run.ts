@@ -1,4 +1,4 @@
-// Follows a run's events from an answer on, also over restarts of the server, until the run has ended and everything before
+// Follows a run's events from an answer on, across restarts of the server, until the run has ended and everything before
 // its end has been told.
 
 import { setTimeout as sleep } from "node:timers/promises";
