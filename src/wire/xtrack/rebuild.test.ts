@@ -113,3 +113,17 @@ it("writes a number that no double can hold as it came, wherever it stands", () 
   expect(rebuildAll(columns).map(literals)).toEqual(events.map(literals));
   expect(rebuildAll(columns).join()).not.toMatch(/Infinity/);
 });
+
+it("writes a large double as short as it can be, and an integer of 64 bits with its digits", () => {
+  const values = [
+    "1.7976931348623157e+308",
+    "-1e+21",
+    "18446744073709551615",
+    "9007199254740993",
+    "-9223372036854775808",
+  ];
+  const events = values.map(
+    (value, at) => `{"v":1,"t":"metric","m":{"seq":${at + 1},"ts":1},"p":{"run_id":"r","key":"k","value":${value}}}`,
+  );
+  expect(rebuildAll(decodeAll(events).columns).map((text) => /"value":([^,}]+)/.exec(text)?.[1])).toEqual(values);
+});

@@ -89,8 +89,10 @@ export function* rebuildOther(row: StoredOther): Generator<void, Texts> {
 
 function formatValue({ value, value_text }: StoredMetric): string {
   if (value_text !== "") return value_text;
-  // A large integer is written with its digits, as it came.
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return String(BigInt(value ?? 0));
+  // An integer of 64 bits is written with its digits, as it came. Anything larger was a float, and hundreds of digits would
+  // be an integer to a reader that tells the two apart.
+  if (value !== null && Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 1e21)
+    return String(BigInt(value));
   return formatJson(value, "lossless");
 }
 
