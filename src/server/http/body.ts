@@ -17,6 +17,7 @@ import {
 import { Refusal } from "#api/refusal.ts";
 import { freeBuffer, isFreeable } from "#base/free-buffer.ts";
 import type { Share } from "#server/unfinished-bytes.ts";
+import { letBodyCome } from "./continue.ts";
 import { refuseRevoked } from "./endings.ts";
 import { GatheredBytes } from "./gathered-bytes.ts";
 
@@ -86,6 +87,7 @@ export async function readBody(
     request.resume();
     throw new BodyRefusal(tooLarge(limits.bytesMax), new Uint8Array(0));
   }
+  letBodyCome(request);
   // Whatever came with the head is there once the parser has passed it on.
   if (!isWhole(request)) await null;
   const gathered = new GatheredBytes(isReleased || encoding !== "identity");
@@ -180,6 +182,7 @@ export function createBodyStream(request: IncomingMessage, limits: BodyLimits): 
     request.resume();
     throw new BodyRefusal(tooLarge(limits.bytesMax), new Uint8Array(0));
   }
+  letBodyCome(request);
   let sent = 0;
   let received = 0;
   // A destroyed request cannot be answered, so it is read through an iterator that leaves it alive.

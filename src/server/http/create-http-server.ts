@@ -26,6 +26,7 @@ import { addBlobRoutes } from "./blob-routes.ts";
 import { readBody } from "./body.ts";
 import { createSenderOf, type Sender } from "./client-address.ts";
 import { answerClientError } from "./client-errors.ts";
+import { holdBodies, holdsBody } from "./continue.ts";
 import { refuseStopping } from "./endings.ts";
 import { handleErrors, sendRefusal, toRefusal } from "./errors.ts";
 import { commonHeaders } from "./headers.ts";
@@ -109,9 +110,10 @@ export async function createHttpServer(options: ServerOptions): Promise<HttpServ
     }
     done();
   });
-  // A kept connection would otherwise hold up a closing server until its time is over.
-  app.addHook("onSend", (_request, reply, payload, done) => {
-    if (draining.signal.aborted) reply.header("connection", "close");
+  // A kept connection would otherwise hold up a closing server until its time is over, and a body that was never asked for
+  // would be read as the next request.
+  app.addHook("onSend", (request, reply, payload, done) => {
+    if (draining.signal.aborted || holdsBody(request.raw)) reply.header("connection", "close");
     done(null, payload);
   });
   app.addHook("onResponse", (request, reply, done) => {
@@ -126,6 +128,7 @@ export async function createHttpServer(options: ServerOptions): Promise<HttpServ
 
   await addRoutes(app, options, access, draining.signal);
   const admit: Admit = (request) => admitSocket(request, senderOf(request), guard);
+  holdBodies(app.server as Server);
   const sockets = addSocketRoute(app.server as Server, options, admit);
   const idle = watchIdleConnections(app.server as Server);
   app.server.maxConnections = config.httpConnectionsMax;

@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { createHttp } from "#base/node-http.ts";
 import type { Address } from "#config/kinds.ts";
 import type { Config } from "#config/settings.ts";
+import { holdBodies } from "#server/http/continue.ts";
 import { checkBind, type HttpServer } from "#server/http/create-http-server.ts";
 import type { ServerOptions } from "#server/http/server-options.ts";
 import { type GrpcOptions, openGrpcServer } from "./grpc.ts";
@@ -68,6 +69,7 @@ async function openHttpPort({ host, port }: Address, config: Config, main: HttpS
     headersTimeout: config.headerTimeoutMs,
     requestTimeout: config.requestTimeoutMs,
   });
+  holdBodies(server);
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     if (exporterPaths.test(request.url ?? "")) main.handle(request, response);
     else response.writeHead(404).end();
