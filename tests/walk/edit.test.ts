@@ -94,17 +94,19 @@ describe("runs that people change", () => {
     const path = join(root, "tests/fixtures/cirron/torch_full/.cirron/spool");
     const [name] = readdirSync(path);
     expect((await walk.post("/v1/runs/half/traces", readFileSync(join(path, name as string)))).status).toBe(202);
-    const before = walk.app.collector.sequencer.position.applied;
-    const deleting = send("DELETE", "/api/v1/runs/half");
     const { sequencer } = walk.app.collector;
-    const isOrdered = expect.poll(() => sequencer.position.applied, { timeout: 20_000 }).toBeGreaterThan(before);
+    const isApplied = () => sequencer.position.applied === sequencer.position.durable;
+    await expect.poll(isApplied, { timeout: 60_000 }).toBe(true);
+    const before = sequencer.position.applied;
+    const deleting = send("DELETE", "/api/v1/runs/half");
+    const isOrdered = expect.poll(() => sequencer.position.applied, { timeout: 60_000 }).toBeGreaterThan(before);
     await isOrdered.finally(held.resolve);
     await holding;
     expect((await deleting).status).toBe(200);
     expect((await walk.get("/api/v1/runs/half")).status).toBe(404);
     expect(await ids("?filter=id:half")).toEqual([]);
     await walk.app.collector.drained();
-    await expect.poll(() => count("half"), { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => count("half"), { timeout: 60_000 }).toBe(0);
   });
 
   test("deleting by a filter asks for the number that was seen", async () => {

@@ -71,7 +71,13 @@ beforeEach(async () => {
   server = await createSocketServer({
     listen: { host: "127.0.0.1", port: 0 },
     connectionsMax: 1000,
-    rules: { acks: "asked", firstFrameTimeoutMs: 5000, pendingBytesMax: 1024 * 1024, outgoing: outgoingLimitsDefault },
+    // All connect before the first sends, which takes a while on a busy machine.
+    rules: {
+      acks: "asked",
+      firstFrameTimeoutMs: 60_000,
+      pendingBytesMax: 1024 * 1024,
+      outgoing: outgoingLimitsDefault,
+    },
     counters: collector.counters,
     ports: {
       sink,
