@@ -22,3 +22,9 @@ it("asks for a query where none is given", async () => {
   const { code, err } = await runInTest(["sql", ...server], { stdin: " \n" });
   expect([code, err]).toEqual([2, "error Give a query, as an argument or on standard input.\n"]);
 });
+
+it("takes a path that cannot be read for wrong use of check, and a file that is no trace for an answer", async () => {
+  const { code, out } = await runInTest(["check", `${import.meta.dirname}/nowhere`]);
+  expect([code, out]).toEqual([2, expect.stringContaining("cannot be read (ENOENT)")]);
+  expect((await runInTest(["check", import.meta.filename])).code).toBe(1);
+});

@@ -22,7 +22,7 @@ export function addCheck(program: Command, context: Context): void {
     .summary("validate trace files, without a server")
     .description(
       "Checks Cirron batches, Semantiva trace lines, XTrack frames and OTLP requests, each told by its content. Prints " +
-        "file:line:column of every fault and exits 1 when there is one.",
+        "file:line:column of every fault and exits 1 when there is one, or 2 when a path that was named cannot be read.",
     )
     .argument("<path...>", "files or folders, - for trace lines on standard input")
     .option("--strict", "follow the protocol's documents to the letter")
@@ -36,11 +36,13 @@ export function addCheck(program: Command, context: Context): void {
     const bound = options.json ? { problemsPerFileMax: Number.POSITIVE_INFINITY } : {};
     const stdin = context.stdin as unknown as AsyncIterable<Uint8Array>;
     let errors = 0;
+    let isWrongPath = false;
     for await (const finding of checkPaths(paths, { registry, strict: options.strict ?? false, stdin, ...bound })) {
       if (finding.kind === "summary") errors = finding.errors;
+      else if (finding.code === "unreadable" && paths.includes(finding.file)) isWrongPath = true;
       if (options.json) printLine(context, JSON.stringify(finding));
       else printLine(context, finding.kind === "summary" ? formatSummary(finding) : formatProblem(finding));
     }
-    if (errors > 0) throw new Exit(exitCodes.negative, "");
+    if (errors > 0) throw new Exit(isWrongPath ? exitCodes.usage : exitCodes.negative, "");
   });
 }
