@@ -115,7 +115,11 @@ export function toPath(name: RouteName, { params, query }: AnyCall): string {
   // Senders' paths are those of the protocols.
   const encode = pattern.startsWith("/api/v1/") ? toSegment : encodeSegment;
   const path = pattern
-    .replace(/:(\w+)/g, (_, segment: string) => encode(String(params?.[segment])))
+    .replace(/:(\w+)/g, (_, segment: string) => {
+      const name = String(params?.[segment]);
+      if (name === "") throw new Exit(exitCodes.usage, "An id or a name cannot be empty.");
+      return encode(name);
+    })
     .replace("*", () => String(params?.["*"]).split("/").map(encodeSegment).join("/"));
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query ?? {})) {

@@ -1,6 +1,7 @@
 // What `run` and `import` refuse before anything is done.
 
 import { expect, it } from "vitest";
+import { toPath } from "./client.ts";
 import { runInTest } from "./run-cli.testing.ts";
 
 const server = ["--server", "http://127.0.0.1:9"];
@@ -27,4 +28,8 @@ it("takes a path that cannot be read for wrong use of check, and a file that is 
   const { code, out } = await runInTest(["check", `${import.meta.dirname}/nowhere`]);
   expect([code, out]).toEqual([2, expect.stringContaining("cannot be read (ENOENT)")]);
   expect((await runInTest(["check", import.meta.filename])).code).toBe(1);
+});
+
+it("says that an id cannot be empty, in the words of the command line", () => {
+  expect(() => toPath("run", { params: { id: "" } })).toThrow("An id or a name cannot be empty.");
 });
