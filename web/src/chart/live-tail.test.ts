@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LiveEvent } from "#api/contract/live.ts";
-import { createLiveTail, tailMax } from "./live-tail.ts";
+import { createLiveTail, tailMax, tailsMax } from "./live-tail.ts";
 
 function event(id: string, step: string, value: number | "NaN", worker = "w0"): LiveEvent<"metrics"> {
   return {
@@ -56,4 +56,25 @@ test("stays bounded where no value is a number", () => {
   const points = tail.points("loss", "train", null, "step", "");
   expect(points.length).toBeLessThanOrEqual(tailMax);
   expect(points.at(-1)?.x).toBe(tailMax * 3 - 1);
+});
+
+test("holds few points of many series together, and each of them whole", () => {
+  const tail = createLiveTail("1794710577346193000");
+  const { data, ...rest } = event("c-0", "0", 1);
+  const keys = Array.from({ length: 1_000 }, (_, i) => `metric ${i}`);
+  const all = <T>(value: T): T[] => keys.map(() => value);
+  const total = 500;
+  for (let step = 0; step < total; step++) {
+    const columns = { phase: all("train"), worker: all("w0"), step: all(String(step)), epoch: all(null) };
+    tail.push({ ...rest, data: { ...data, ...columns, key: keys, ts_ns: all(data.ts_ns[0] ?? ""), value: all(step) } });
+  }
+  const series = keys.map((key) => tail.points(key, "train", null, "step", ""));
+  // A few of each wait to be thinned.
+  expect(series.reduce((sum, points) => sum + points.length, 0)).toBeLessThan(tailsMax * 1.01);
+  for (const points of series) {
+    expect(points.length).toBeGreaterThan(100);
+    expect(points[0]?.x).toBe(0);
+    expect(points.at(-1)?.x).toBe(total - 1);
+    expect(points.reduce((sum, { count }) => sum + count, 0)).toBe(total);
+  }
 });

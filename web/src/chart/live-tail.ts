@@ -1,5 +1,6 @@
-// Points that arrived since the page opened, so that charts grow without asking again. Each series is bounded: beyond that,
-// only the lowest and the highest of neighbours stay, so that no part of the curve is missing and no spike is lost.
+// Points that arrived since the page opened, so that charts grow without asking again. Each series is bounded, the more
+// tightly the more of them there are: beyond that, only the lowest and the highest of neighbours stay, so that no part of
+// the curve is missing and no spike is lost.
 // An answer's `as_of` says which of them it already holds.
 
 import type { LiveEvent } from "#api/contract/live.ts";
@@ -32,6 +33,8 @@ interface TailSeries {
 }
 
 export const tailMax = 8_000;
+/** Of all series together. */
+export const tailsMax = 400_000;
 /** Two of them stay. */
 const firstTogether = 4;
 
@@ -53,7 +56,7 @@ export function createLiveTail(startNs: string): LiveTail {
         const name = `${key}\n${data.phase[i] ?? ""}`;
         const series = tails.get(name) ?? { byWorker: new Map<string, WorkerTail>(), size: 0 };
         tails.set(name, series);
-        add(series, data.worker[i] ?? "", {
+        add(series, Math.min(tailMax, tailsMax / tails.size), data.worker[i] ?? "", {
           id: event.id,
           step: toNumberOrNull(data.step[i]),
           epoch: toNumberOrNull(data.epoch[i]),
@@ -88,7 +91,7 @@ function createIsNewer(asOf: string): (id: string) => boolean {
   };
 }
 
-function add(series: TailSeries, worker: string, point: Tail): void {
+function add(series: TailSeries, sizeMax: number, worker: string, point: Tail): void {
   const tail = series.byWorker.get(worker) ?? { kept: [], waiting: [], together: 1 };
   series.byWorker.set(worker, tail);
   tail.waiting.push(point);
@@ -97,11 +100,11 @@ function add(series: TailSeries, worker: string, point: Tail): void {
   tail.waiting = [];
   for (const each of stay) (tail.kept as Tail[]).push(each);
   series.size += stay.length;
-  if (series.size > tailMax) shrink(series);
+  if (series.size > sizeMax) shrink(series, sizeMax);
 }
 
 /** Halves what is kept, and thins what comes from now on as much. */
-function shrink(series: TailSeries): void {
+function shrink(series: TailSeries, sizeMax: number): void {
   const tails = [...series.byWorker.values()];
   for (const tail of tails) {
     tail.kept = thin(tail.kept, firstTogether);
@@ -109,7 +112,7 @@ function shrink(series: TailSeries): void {
   }
   const size = tails.reduce((sum, { kept }) => sum + kept.length, 0);
   // Points that are not numbers all stay; where nearly all are such, the older half goes.
-  if (size > tailMax * 0.75) for (const tail of tails) tail.kept = tail.kept.slice(tail.kept.length / 2);
+  if (size > sizeMax * 0.75) for (const tail of tails) tail.kept = tail.kept.slice(tail.kept.length / 2);
   series.size = tails.reduce((sum, { kept }) => sum + kept.length, 0);
 }
 
