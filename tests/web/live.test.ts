@@ -130,6 +130,36 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     await close();
   });
 
+  test("a log left open hides nothing, however much arrives, and counts all that a reader has not seen", async () => {
+    const run_id = "talkative";
+    let said = 0;
+    const talk = async (lines: number) => {
+      const events = Array.from({ length: lines }, (): [string, object] => [
+        "log",
+        { run_id, level: "info", msg: `said ${++said}` },
+      ]);
+      const start: [string, object] = ["run_start", { run_id: { id: run_id }, name: run_id }];
+      await sendXtrack(server, toFrames(said === lines ? [start, ...events] : events, Date.now() + said, `w${said}`));
+    };
+    await talk(10);
+    const { page, problems, close } = await browser.visit(`${server.app.url}/runs/${run_id}/logs?read=end`);
+    await page.getByText("said 10", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "follow", exact: true }).click();
+    await talk(11_990);
+    await page.getByRole("button", { name: /11.?990 new lines below/ }).waitFor();
+    await talk(12_000);
+    // More than the page holds: it asks again for those between, once they are wanted.
+    let asked = 0;
+    page.on("request", (request) => {
+      if (request.url().includes(`/${run_id}/logs?`) && !request.url().includes("cursor=")) asked++;
+    });
+    await page.getByRole("button", { name: /23.?990 new lines below/ }).click();
+    await page.getByText("said 24000", { exact: true }).waitFor();
+    await soon(() => asked).toBeGreaterThan(0);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   test("an overview shows the newest value and line while the job runs", async () => {
     const { page, problems, close } = await browser.visit(`${server.app.url}/runs/live-job`);
     const curve = page.locator(".key-curve strong").first();

@@ -4,7 +4,7 @@ import { type Query, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext, useEffect, useRef, useSyncExternalStore } from "react";
 import type { LiveEvent, LiveEventName } from "#api/contract/live.ts";
 import type { RouteName } from "#api/contract/paths.ts";
-import { parsePositions } from "#model/positions.ts";
+import { isAfter, parsePositions } from "#model/positions.ts";
 import type { LiveSnapshot, LiveStream } from "./live.ts";
 import { createRefresher, type Refresher } from "./refresh.ts";
 
@@ -46,16 +46,21 @@ export function useLiveEvents(hear: (event: LiveEvent, refresher: Refresher) => 
   }, [stream, client, about]);
 }
 
-/** Asks once more when an answer is older than the first row the stream can bring: nothing may fall between the two. */
-export function useCatchUp(asOf: string | undefined, ask: () => unknown): void {
+/**
+ * Asks once more when an answer is older than the first row the stream can bring, or than one that was `dropped` since:
+ * nothing may fall between the two.
+ */
+export function useCatchUp(asOf: string | undefined, ask: () => unknown, dropped = ""): void {
   const { startId } = useLiveState();
   const latest = useRef(ask);
   latest.current = ask;
+  const isOld = asOf !== undefined && (isBehind(asOf, startId) || (dropped !== "" && isAfter(dropped, asOf)));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a further answer may be too old as well.
   useEffect(() => {
-    if (asOf === undefined || !isBehind(asOf, startId)) return;
+    if (!isOld) return;
     const timer = setTimeout(() => latest.current(), settleMs);
     return () => clearTimeout(timer);
-  }, [asOf, startId]);
+  }, [asOf, isOld]);
 }
 
 /** Whether some collector was further when the stream began than when the answer was made. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LogRow } from "#api/contract/record.ts";
-import { addLevels, appendLines } from "./log-tail.ts";
+import { addLevels, appendLines, emptyTail, growTail, linesMax, type TailLine } from "./log-tail.ts";
 
 function line(id: string, ts: number, msg = "a line", level = "info", worker = "w0"): LogRow {
   return { id, ts_ns: String(1_000 + ts), msg, level, worker } as LogRow;
@@ -34,4 +34,19 @@ test("holds new lines against the same question the answer was asked", () => {
 test("counts the levels of new lines, whatever level is shown", () => {
   const since = [line("1", 1, "x", "error"), line("2", 2, "x"), line("3", 3, "y")];
   expect(addLevels({ info: 5 }, since, { level: ["error"], q: "x" })).toEqual({ info: 6, error: 1 });
+});
+
+test("holds the newest lines, or under a reader the oldest, counts all, and says which was dropped last", () => {
+  const lines = (from: number, count: number): TailLine[] =>
+    Array.from({ length: count }, (_, i) => ({ row: line(String(from + i), from + i), event: `c-${from + i}` }));
+  const full = growTail(emptyTail, lines(0, linesMax), false);
+  expect(full).toMatchObject({ arrived: linesMax, dropped: "" });
+  const read = growTail(full, lines(linesMax, 5), true);
+  expect(read).toMatchObject({ arrived: linesMax + 5, dropped: `c-${linesMax + 4}` });
+  expect(read.lines).toEqual(full.lines);
+  const followed = growTail(full, lines(linesMax, 5), false);
+  expect(followed).toMatchObject({ arrived: linesMax + 5, dropped: "c-4" });
+  expect(followed.lines).toEqual([...full.lines, ...lines(linesMax, 5)].slice(5));
+  // Followed again after reading, what was dropped under the reader is still what an answer must hold.
+  expect(growTail(read, lines(linesMax + 5, 1), false).dropped).toBe(`c-${linesMax + 4}`);
 });

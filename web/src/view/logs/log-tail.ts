@@ -1,6 +1,41 @@
 // Lines that arrived since the page asked, so that a log grows without being asked for again. Pure.
 
 import type { LogRow, LogsQuery } from "#api/contract/record.ts";
+import { isAfter } from "#model/positions.ts";
+
+export interface TailLine {
+  readonly row: LogRow;
+  /** The live event that brought it: its place in the journal. */
+  readonly event: string;
+}
+
+export interface LogTail {
+  readonly lines: readonly TailLine[];
+  /** How many lines arrived in all. */
+  readonly arrived: number;
+  /** The event of the newest line that is no longer held; empty while all are. */
+  readonly dropped: string;
+}
+
+export const emptyTail: LogTail = { lines: [], arrived: 0, dropped: "" };
+export const linesMax = 20_000;
+
+/**
+ * Adds lines and drops what is too much: the oldest, which are then asked for again, or under a reader the newest, so that
+ * the lines being read stay where they are.
+ */
+export function growTail(tail: LogTail, fresh: readonly TailLine[], isRead: boolean): LogTail {
+  const all = [...tail.lines, ...fresh];
+  const arrived = tail.arrived + fresh.length;
+  const excess = all.length - linesMax;
+  if (excess <= 0) return { ...tail, lines: all, arrived };
+  const dropped = isRead ? all.at(-1) : all[excess - 1];
+  return {
+    lines: isRead ? all.slice(0, linesMax) : all.slice(excess),
+    arrived,
+    dropped: isAfter(dropped?.event ?? "", tail.dropped) ? (dropped?.event ?? "") : tail.dropped,
+  };
+}
 
 /** Which lines a view shows: the same question the server answers. */
 export type LogFilter = Pick<LogsQuery, "q" | "level" | "worker" | "from_ns" | "to_ns">;

@@ -26,14 +26,14 @@ export function LogsView() {
   const search = useLogSearch(begin);
   const { from, q } = search;
   const [follow, setFollow] = useState(run.status === "running" && from === "end");
-  const log = useLog(from, search.filter);
+  const log = useLog(from, search.filter, follow);
   const { pages, rows } = log;
   const gutter = useGutter();
   const [seen, setSeen] = useState(0);
-  const below = follow || from === "start" ? 0 : Math.max(0, log.appended - seen);
+  const below = follow || from === "start" ? 0 : Math.max(0, log.arrived - seen);
   const leaveEnd = () => {
     if (!follow) return;
-    setSeen(log.appended);
+    setSeen(log.arrived);
     setFollow(false);
   };
   const pinAt = (t: number) => {
@@ -50,7 +50,7 @@ export function LogsView() {
         follow={follow}
         onFollow={(next) => {
           setFollow(next);
-          setSeen(log.appended);
+          setSeen(log.arrived);
         }}
       />
       {begin === null ? null : <PinnedFrom pin={begin} />}
