@@ -124,6 +124,7 @@ export class Link {
     const started = Date.now();
     let hasResent = false;
     this.setHeld(true);
+    this.tryNow();
     this.flush();
     while (!this.isDelivered(started) && !this.isHopeless && Date.now() - started < timeoutMs) {
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -235,6 +236,15 @@ export class Link {
     if (this.isDone) return;
     this.retry = setTimeout(() => this.connect(), toBackOffMs(this.failures++, firstWaitMs));
     if (!this.isHeld) this.retry.unref();
+  }
+
+  /** A program that ends does not wait until the next try is due. */
+  private tryNow(): void {
+    if (this.retry === null) return;
+    clearTimeout(this.retry);
+    this.failures = 0;
+    this.hasProblem = false;
+    this.connect();
   }
 
   private setHeld(isHeld: boolean): void {
