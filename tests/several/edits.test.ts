@@ -1,6 +1,7 @@
 // What people change at one collector of a shared store and then at another: joins, rules, edits and keys.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { nowNs } from "#base/clock.ts";
 import { encodeFrame } from "#wire/xtrack/frames.testing.ts";
 import type { TestApp } from "../support/app.ts";
 import { eventually, natsPath, openPair, type Pair } from "../support/several.ts";
@@ -64,6 +65,20 @@ describe.skipIf(natsPath === undefined)("people at two collectors", () => {
     await bothShow(["whole: 404", "part: 404"], "whole", "part");
     await send(b, "part", 2);
     await bothShow(["whole: 404", "part: 1 in part"], "whole", "part");
+  });
+
+  test("what is changed at one whose clock is behind counts after what the other had changed before", async () => {
+    const { a, b } = pair;
+    await send(a, "named", 1);
+    const [hourNs, edit] = [3600n * 1_000_000_000n, { notes: null, tags: "", archived: 0, author: "a" } as const];
+    const row = { workspace: "default", run_id: "named", name: "by a", ...edit, version: nowNs() + hourNs };
+    await a.app.collector.change([{ table: "run_edits", row }], "default", "a");
+    await a.app.collector.drained();
+    expect(await call(b, "PATCH", "/runs/named", { name: "by b" })).toBe(200);
+    for (const { get } of [a, b]) {
+      const name = async () => ((await get("/api/v1/runs/named")).body as { name: string }).name;
+      await expect.poll(name, { timeout: 10_000 }).toBe("by b");
+    }
   });
 
   test("a run that was parted at the other a moment ago is not deleted with the one it was joined to", async () => {

@@ -46,6 +46,7 @@ import { Removals } from "./removals.ts";
 import { RowsInUse } from "./rows-in-use.ts";
 import { StateVersions } from "./state-versions.ts";
 import { createEndless, createPatience, meetStore, none, type Patience } from "./store-meeting.ts";
+import { noteStoredVersions } from "./stored-versions.ts";
 import { submitChange, submitOwn } from "./submit.ts";
 import { UnstoredState } from "./unstored-state.ts";
 import { letGo, watchForQuiet } from "./watch-for-quiet.ts";
@@ -358,8 +359,10 @@ function assemble(parts: Parts): Collector {
     drained,
     onApplied: (listener) => listeners.push(listener),
     onStored: (listener) => parts.storedListeners.push(listener),
-    change: (changes, workspace, author) =>
-      submitChange(sequencer, toChangeInput(parts.versions.toLater(changes), workspace, author)),
+    async change(changes, workspace, author) {
+      await noteStoredVersions(parts, changes);
+      return submitChange(sequencer, toChangeInput(parts.versions.toLater(changes), workspace, author));
+    },
     retryAside: (positions) => parts.setAside.retryNow(positions, (input) => submitOwn(sequencer, input).durable),
     async onceJoined(task) {
       const first = parts.joined.then(() => isDoneAtOnce(task));

@@ -48,8 +48,8 @@ const versionedTables: readonly StateTable[] = [
 ];
 
 /** Of the rows of the small tables that are changed later on. */
-export async function readNewestVersion(store: Store): Promise<bigint> {
-  const each = versionedTables.map((table) => `SELECT max(version) AS version FROM ${store.database}.${table}`);
+export async function readNewestVersion(store: Store, tables = versionedTables): Promise<bigint> {
+  const each = tables.map((table) => `SELECT max(version) AS version FROM ${store.database}.${table}`);
   const sql = `SELECT max(version) FROM (${each.join(" UNION ALL ")})`;
   return (await readValue(store, big, { sql })) ?? 0n;
 }
