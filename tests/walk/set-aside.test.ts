@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { writeBackup } from "#archive/backup.ts";
 import { restoreBackup } from "#archive/restore-backup.ts";
+import { runInTest } from "#cli/run-cli.testing.ts";
 import type { Input } from "#intake/input.ts";
 import type { Batch } from "#model/batch.ts";
 import type { BlockMaker } from "#store/writer/writer.ts";
@@ -102,6 +103,8 @@ test("what is set aside is new when it is tried again, because nothing of it sta
   vi.restoreAllMocks();
   const retried = await walk.post("/api/v1/set-aside/retry", "{}");
   expect(retried).toMatchObject({ status: 200, body: { tried: 3, left: 0 } });
+  const { code, err } = await runInTest(["aside", "retry", "999", "--server", walk.app.url]);
+  expect([code, err]).toEqual([1, expect.stringContaining("Not set aside: 1 of these positions.")]);
   await walk.get("/readyz?drained=1");
   expect(await storedSeqs()).toEqual(["1", "2", "3", "4", "5", "6", "7"]);
   expect(await storedSpans()).toEqual(["child", "poison", "root"]);

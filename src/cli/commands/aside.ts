@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import { askServer, type ConnectOptions } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
+import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatBytes, formatCount } from "#cli/format.ts";
 import { toCount } from "#cli/options.ts";
 import { printJson, printLine, printTable } from "#cli/print.ts";
@@ -42,5 +43,12 @@ export function addAside(program: Command, context: Context): void {
     const answer = await client.call("retryAside", { body });
     if (options.json) return printJson(context, answer);
     printLine(context, `Tried ${formatCount(answer.tried, "record")}; ${answer.left} set aside now.`);
+    const unknown = new Set(positions).size - answer.tried;
+    if (unknown > 0)
+      throw new Exit(
+        exitCodes.negative,
+        `Not set aside: ${unknown} of these positions.`,
+        "tributary aside lists them.",
+      );
   });
 }
